@@ -1,0 +1,10 @@
+"""The `verbatim` application: its subcommands are added here."""
+
+import typer
+
+app = typer.Typer(name='verbatim', no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+
+
+@app.callback()
+def verbatim() -> None:
+    """See what your model reads."""

@@ -1,0 +1,49 @@
+"""Every exception and warning of the package.
+
+```
+UserError (pydantic-ai: a caller's mistake)
+├── PrefixConflictError     two packages claim one model prefix
+├── BrokenEntryPointError   the package behind a model prefix cannot be imported
+└── PatchConflictError      somebody else patched `infer_model` over our patch
+```
+
+What a server does wrong raises upstream's own exceptions (`ModelAPIError` and its kinds, `UnexpectedModelBehavior`).
+"""
+
+from pydantic_ai.exceptions import UserError
+
+
+class PrefixConflictError(UserError):
+    """Two installed packages claim one model prefix.
+
+    Args:
+        prefix: The prefix both claim.
+        claims: Each claim, as `distribution (module:attribute)`.
+    """
+
+    def __init__(self, prefix: str, claims: list[str]) -> None:
+        self.prefix = prefix
+        self.claims = claims
+        super().__init__(
+            f"The model prefix '{prefix}:' is claimed by {' and by '.join(claims)}. Uninstall one of them."
+        )
+
+
+class BrokenEntryPointError(UserError):
+    """The factory behind a model prefix cannot be imported; the cause is the import's own exception.
+
+    Args:
+        prefix: The prefix that was asked for.
+        claim: The broken claim, as `distribution (module:attribute)`.
+    """
+
+    def __init__(self, prefix: str, claim: str) -> None:
+        self.prefix = prefix
+        self.claim = claim
+        super().__init__(
+            f"The model prefix '{prefix}:' comes from {claim}, which cannot be loaded. Fix or uninstall it."
+        )
+
+
+class PatchConflictError(UserError):
+    """`uninstall()` found somebody else's patch where ours was, and left it alone."""

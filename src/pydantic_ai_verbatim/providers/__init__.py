@@ -1,0 +1,1 @@
+"""Providers of services that upstream has none for."""

@@ -1,0 +1,57 @@
+"""What a tool returned as a list, as the texts of its items: pure, and used by both halves.
+
+An item's text is what upstream's `content_items(mode='str')` gives for it, so that a model reads an item of a list
+exactly as it would read that item returned alone.
+"""
+
+from dataclasses import replace
+from typing import Any, cast
+
+from pydantic_ai.messages import ERROR_OUTCOMES, ModelRequest, ModelRequestPart, ToolReturnPart
+
+EMPTY_LIST = '[]'
+"""What an empty list is sent as in every format: the model must tell "no results" from "no answer"."""
+
+EMPTY_ITEM = '""'
+"""What an item with an empty text is sent as: no content part is empty, and no position shifts."""
+
+
+def tuples_as_lists(request: ModelRequest) -> ModelRequest:
+    """Give each tuple-typed tool return a list instead, which it is anyway after a reload from JSON."""
+    if not any(_is_tuple_return(part) for part in request.parts):
+        return request
+    return replace(request, parts=[_tuple_as_list(part) for part in request.parts])
+
+
+def _is_tuple_return(part: ModelRequestPart) -> bool:
+    return isinstance(part, ToolReturnPart) and isinstance(part.content, tuple)
+
+
+def _tuple_as_list(part: ModelRequestPart) -> ModelRequestPart:
+    if not _is_tuple_return(part):
+        return part
+    tool_return = cast('ToolReturnPart', part)
+    return replace(tool_return, content=list(cast('tuple[Any, ...]', tool_return.content)))
+
+
+def item_texts(part: ToolReturnPart) -> list[str] | None:
+    """Give the text of each item of a list-typed return, or `None` where the return is not sent item by item.
+
+    That is where the content is no list, where a file is in it (upstream sends files in a user message and names them
+    in the text), and where the outcome is one of upstream's `ERROR_OUTCOMES`, whose `{"error": ...}` wrapping is kept.
+    """
+    if not isinstance(part.content, list) or part.outcome in ERROR_OUTCOMES or part.files:
+        return None
+    return [str(item) or EMPTY_ITEM for item in part.content_items(mode='str', wrap_if_error=False)]
+
+
+def joined(part: ToolReturnPart, texts: list[str]) -> str:
+    """Join the items by newlines; where that would hide their borders, give the list's JSON instead."""
+    if any(text == EMPTY_ITEM or '\n' in text for text in texts):
+        return as_json(part)
+    return '\n'.join(texts) or EMPTY_LIST
+
+
+def as_json(part: ToolReturnPart) -> str:
+    """Give the list's JSON in one string."""
+    return part.model_response_str() or EMPTY_LIST
