@@ -1,0 +1,311 @@
+"""Repairs of single fields, shared by whole replies and streams: pure functions.
+
+Each gives back the very object it got when nothing is wrong with it, so that a caller can tell by identity.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
+
+from pydantic_ai.messages import FinishReason
+
+from .dialect import JsonObject
+
+VENDOR_FINISH_REASONS: dict[str, FinishReason] = {
+    'abort': 'error',  # vLLM, SGLang
+    'cancelled': 'error',
+    'end_turn': 'stop',  # Anthropic's words, through gateways
+    'eos': 'stop',  # TGI, Together
+    'eos_token': 'stop',
+    'error': 'error',
+    'failed': 'error',
+    'guardrail_intervened': 'content_filter',  # Bedrock
+    'insufficient_system_resource': 'error',  # DeepSeek
+    'max_length': 'length',
+    'max_output_tokens': 'length',
+    'max_tokens': 'length',
+    'model_context_window_exceeded': 'length',  # Z.ai
+    'model_length': 'length',  # Mistral
+    'network_error': 'error',  # Z.ai
+    'prohibited_content': 'content_filter',  # Gemini
+    'recitation': 'content_filter',
+    'refusal': 'content_filter',
+    'safety': 'content_filter',
+    'sensitive': 'content_filter',  # Z.ai
+    'stop_sequence': 'stop',
+    'tool_call': 'tool_call',
+    'tool_use': 'tool_call',
+}
+"""The finish reasons of vendors that are not OpenAI's, in lower case."""
+
+OPENAI_FINISH_REASONS: dict[FinishReason, str] = {
+    'stop': 'stop',
+    'length': 'length',
+    'content_filter': 'content_filter',
+    'tool_call': 'tool_calls',
+    'error': 'error',
+}
+
+_LATEST = 253_402_300_799_999  # the year 9999 in milliseconds: the last that pydantic reads as a date
+
+
+def changed(original: JsonObject, **changes: Any) -> JsonObject:
+    """Give the object with some fields changed, or the object itself where none differs."""
+    if all(key in original and original[key] is value for key, value in changes.items()):
+        return original
+    return {**original, **changes}
+
+
+def is_object(value: object) -> bool:
+    """Whether a JSON value is an object."""
+    return isinstance(value, dict)
+
+
+def objects(value: object) -> list[JsonObject]:
+    """Give the objects in a JSON value that should be a list of objects, or one of them by itself."""
+    items = cast('list[Any]', value) if isinstance(value, list) else [value]
+    return [item for item in items if isinstance(item, dict)]
+
+
+def as_text(value: object) -> str:
+    """Give a JSON value as text: a string as it is, nothing for `null`, anything else as compact JSON."""
+    if isinstance(value, str):
+        return value
+    return '' if value is None else json.dumps(value, ensure_ascii=False, separators=(',', ':'))
+
+
+def excerpt(value: object, limit: int = 500) -> str:
+    """Give the server's own words, shortened for an error message."""
+    text = as_text(value).strip()
+    return text if len(text) <= limit else f'{text[:limit]}…'
+
+
+def identifier(value: object) -> str:
+    """Give an id as a string: a number by its digits, anything that is no id as the empty string."""
+    if isinstance(value, str):
+        return value
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else ''
+
+
+def position(value: object) -> int | None:
+    """Give an index as an integer, from a number or its digits."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return value
+    return int(value) if isinstance(value, str) and value.isdecimal() else None
+
+
+def created_at(value: object) -> int:
+    """Give a creation time as an integer, and 0 (none) for what is no time."""
+    if isinstance(value, str) and value.isdecimal() and len(value) <= len(str(_LATEST)):
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _LATEST:
+        return 0
+    return value if isinstance(value, int) else int(value)
+
+
+def string_or_none(value: object) -> str | None:
+    """Give a string as it is, and `None` for anything else."""
+    return value if isinstance(value, str) else None
+
+
+def finish_reason(value: object, allowed: Mapping[str, str] | None) -> str | None:
+    """Give a finish reason as upstream can read it: an empty one or one that is no string is missing.
+
+    The vendor's own word is kept; only where upstream's class admits no others is it replaced by its meaning.
+    """
+    if not isinstance(value, str) or not value:
+        return None
+    if allowed is None or value in allowed.values():
+        return value
+    meaning = VENDOR_FINISH_REASONS.get(value.lower()) or VENDOR_FINISH_REASONS.get(value.lower().rstrip('s'))
+    return allowed.get(value) or (allowed.get(OPENAI_FINISH_REASONS[meaning]) if meaning else None)
+
+
+def meaning_of(key: object) -> FinishReason | None:
+    """Give the meaning of a vendor's own finish reason, `None` where it is not known."""
+    if not isinstance(key, str):
+        return None
+    lower = key.lower()
+    by_openai = next((meaning for meaning, word in OPENAI_FINISH_REASONS.items() if word == lower), None)
+    return by_openai or VENDOR_FINISH_REASONS.get(lower)
+
+
+# Usage ---------------------------------------------------------------------------------------------------------------
+
+_COUNTS = {'prompt_tokens': 'input_tokens', 'completion_tokens': 'output_tokens'}
+_DETAILS = ('prompt_tokens_details', 'completion_tokens_details')
+
+
+def usage_of(value: object) -> JsonObject | None:
+    """Give a usage that upstream can read: counts are integers, details are objects, and nothing else is touched."""
+    if not isinstance(value, dict):
+        return None
+    usage = cast('JsonObject', value)
+    if _is_sound(usage):
+        return usage
+    counts = {name: _count(usage.get(name), usage.get(other)) for name, other in _COUNTS.items()}
+    details = {name: _detail_counts(usage[name]) for name in _DETAILS if name in usage}
+    return {**usage, **counts, **details, 'total_tokens': _count(usage.get('total_tokens'), sum(counts.values()))}
+
+
+def _is_sound(usage: JsonObject) -> bool:
+    return (
+        type(usage.get('prompt_tokens')) is int
+        and type(usage.get('completion_tokens')) is int
+        and type(usage.get('total_tokens')) is int
+        and all(_sound_details(usage.get(name)) for name in _DETAILS)
+    )
+
+
+def _sound_details(details: object) -> bool:
+    if details is None:
+        return True
+    return isinstance(details, dict) and all(
+        value is None or type(value) is int for value in cast('JsonObject', details).values()
+    )
+
+
+def _count(*values: object) -> int:
+    for value in values:
+        if isinstance(value, str) and value.isdecimal():
+            return int(value)
+        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e18:
+            return int(value)
+    return 0
+
+
+def _detail_counts(details: object) -> JsonObject | None:
+    if not isinstance(details, dict):
+        return None
+    return {name: None if value is None else _count(value) for name, value in cast('JsonObject', details).items()}
+
+
+def later_usage(earlier: JsonObject, later: JsonObject) -> JsonObject:
+    """Give what two reports of one reply's usage say together.
+
+    A repeated or cumulative report replaces the earlier one; counts that a report leaves out or gives as 0 stay.
+    """
+    return {**earlier, **{name: _later(earlier.get(name), value) for name, value in later.items()}}
+
+
+def _later(earlier: Any, later: Any) -> Any:
+    if isinstance(earlier, dict) and isinstance(later, dict):
+        return later_usage(cast('JsonObject', earlier), cast('JsonObject', later))
+    if isinstance(earlier, int | float) and isinstance(later, int | float):
+        return max(earlier, later)
+    return earlier if later is None else later
+
+
+# Content -------------------------------------------------------------------------------------------------------------
+
+_TEXT_TYPES = ('text', 'output_text', None)
+
+
+def content_of(value: object) -> str | list[Any] | None:
+    """Give a message's content as a string, or as the list of parts that upstream joins.
+
+    A server that has parsed the model's JSON answer gives an object or a number: that is its JSON text.
+    """
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return _parts(cast('list[Any]', value))
+    part = _text_part(value)
+    return as_text(part['text'] if part else value)
+
+
+def _parts(items: list[Any]) -> list[Any]:
+    parts = [_text_part(item) or item for item in items]
+    return items if all(part is item for part, item in zip(parts, items, strict=True)) else parts
+
+
+def _text_part(item: object) -> JsonObject | None:
+    """Give a part that holds text as upstream knows it, `None` for any other value."""
+    if not isinstance(item, dict):
+        return None
+    part = cast('JsonObject', item)
+    if part.get('type') not in _TEXT_TYPES or not isinstance(part.get('text'), str):
+        return None
+    return part if part.get('type') == 'text' else {**part, 'type': 'text'}
+
+
+def reasoning_of(value: object) -> str | None:
+    """Give the text of a reasoning field that is no string: the texts in a part or in a list of parts."""
+    if value is None or isinstance(value, str):
+        return value
+    items = cast('list[Any]', value) if isinstance(value, list) else [value]
+    return ''.join(_reasoning_text(item) for item in items) or None
+
+
+def _reasoning_text(item: object) -> str:
+    if isinstance(item, str):
+        return item
+    if not isinstance(item, dict):
+        return as_text(item)
+    part = cast('JsonObject', item)
+    text = next((part[key] for key in ('text', 'content', 'summary', 'thinking') if isinstance(part.get(key), str)), '')
+    return text or as_text(part)
+
+
+def logprobs_of(value: object) -> JsonObject | None:
+    """Give log-probabilities in OpenAI's shape, `None` for any other (the legacy completions' shape for one)."""
+    if not isinstance(value, dict):
+        return None
+    logprobs = cast('JsonObject', value)
+    repaired = {name: _tokens(logprobs.get(name)) for name in ('content', 'refusal') if name in logprobs}
+    return changed(logprobs, **repaired)
+
+
+def _tokens(value: object) -> list[Any] | None:
+    if not isinstance(value, list):
+        return None
+    tokens = [_token(item) for item in cast('list[Any]', value)]
+    return None if None in tokens else _same_if_equal(cast('list[Any]', value), tokens)
+
+
+def _token(item: object) -> JsonObject | None:
+    if not isinstance(item, dict):
+        return None
+    token = cast('JsonObject', item)
+    if not isinstance(token.get('token'), str) or not isinstance(token.get('logprob'), int | float):
+        return None
+    top = token.get('top_logprobs')
+    fixed = [entry for entry in map(_token, objects(top)) if entry] if isinstance(top, list) else []
+    return changed(token, top_logprobs=top if fixed == top else fixed, bytes=_byte_list(token.get('bytes')))
+
+
+def _byte_list(value: object) -> object:
+    return value if isinstance(value, list) and all(type(item) is int for item in cast('list[Any]', value)) else None
+
+
+def _same_if_equal(original: list[Any], repaired: Iterable[Any]) -> list[Any]:
+    items = list(repaired)
+    return original if all(new is old for new, old in zip(items, original, strict=True)) else items
+
+
+def annotations_of(value: object, types: frozenset[str]) -> list[JsonObject] | None:
+    """Give the annotations that upstream's class can read; others would fail the whole reply."""
+    if not isinstance(value, list):
+        return None
+    items = cast('list[Any]', value)
+    sound = [item for item in items if _is_annotation(item, types)]
+    return items if len(sound) == len(items) else sound
+
+
+_CITATION = {'url': str, 'title': str, 'start_index': int, 'end_index': int}
+
+
+def _is_annotation(item: object, types: frozenset[str]) -> bool:
+    if not isinstance(item, dict):
+        return False
+    annotation = cast('JsonObject', item)
+    if annotation.get('type') not in types:
+        return False
+    if annotation.get('type') == 'file':
+        return annotation.get('file') is None or isinstance(annotation['file'], dict)
+    citation = annotation.get('url_citation')
+    return isinstance(citation, dict) and all(
+        type(cast('JsonObject', citation).get(name)) is kind for name, kind in _CITATION.items()
+    )

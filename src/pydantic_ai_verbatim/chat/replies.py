@@ -1,0 +1,251 @@
+"""A raw reply that strays from OpenAI's shape -> a well-formed one: pure.
+
+What is missing is filled, text is never changed, and what cannot be understood raises upstream's typed exceptions with
+the server's own words. A well-formed reply comes back as the very object that was given.
+"""
+
+from typing import Any, cast
+
+from . import fields
+from .dialect import Dialect, JsonObject
+from .faults import error_in, foreign_shape, raise_foreign, raise_unreadable, typed_error
+from .fields import changed, objects
+from .tool_calls import HEADER_CONTENT_TYPE, calls_in, read_name, repaired_calls
+
+
+def repair_reply(reply: JsonObject, dialect: Dialect) -> JsonObject:
+    """Repair a whole reply.
+
+    Args:
+        reply: The body as it was parsed; fields that are missing may be `None`.
+        dialect: What is known of the endpoint.
+
+    Returns:
+        The same object where nothing is wrong with it, else a new one.
+
+    Raises:
+        ModelAPIError: For an error inside a 200, and for a reply without an answer.
+        UnexpectedModelBehavior: For a reply in another API's shape.
+    """
+    body = unwrapped(reply)
+    if error := error_in(body):
+        raise typed_error(error, dialect)
+    choices = [choice for choice in objects(body.get('choices')) if _answers(choice)]
+    if not choices:
+        if shape := foreign_shape(body):
+            raise_foreign(shape, body, dialect)
+        raise_unreadable(f'{dialect.system} answered without any choices', body, dialect)
+    repaired = [_repaired_choice(choice, dialect) for choice in choices]
+    answer = merged(repaired)
+    required = {name: default for name, default in dialect.fields.items() if not isinstance(body.get(name), str)}
+    return changed(
+        body,
+        **envelope(body, 'chat.completion'),
+        **required,
+        model=body['model'] if isinstance(body.get('model'), str) and body['model'] else dialect.model_name,
+        choices=body['choices'] if answer is repaired[0] and repaired == body['choices'] else [answer],
+    )
+
+
+def unwrapped(body: JsonObject) -> JsonObject:
+    """Give the reply inside a body that wraps it (under `provider`, `data`, `response`, ...), or the body itself."""
+    if objects(body.get('choices')):
+        return body
+    for key, value in body.items():
+        if isinstance(value, dict) and 'choices' in value:
+            inner = cast('JsonObject', value)
+            around = {name: other for name, other in body.items() if name != key and other is not None}
+            return unwrapped({**around, **{name: own for name, own in inner.items() if own is not None}})
+    return body
+
+
+def envelope(body: JsonObject, kind: str) -> JsonObject:
+    """Give a reply's or an event's own fields as upstream can read them."""
+    own: JsonObject = {
+        'id': fields.identifier(body.get('id')),
+        'object': kind,
+        'created': fields.created_at(body.get('created')),
+    }
+    for name, read in _OPTIONAL.items():
+        if name in body:
+            own[name] = read(body[name])
+    return own
+
+
+def _object_or_none(value: object) -> object:
+    return value if isinstance(value, dict) else None
+
+
+def _moderation_or_none(value: object) -> object:
+    """OpenAI's moderation of a request and its answer holds both (the only shape that upstream can dump)."""
+    return value if isinstance(value, dict) and {'input', 'output'} <= value.keys() else None
+
+
+_OPTIONAL: dict[str, Any] = {
+    'usage': fields.usage_of,
+    'service_tier': fields.string_or_none,
+    'system_fingerprint': fields.string_or_none,
+    'metadata': _object_or_none,
+    'moderation': _moderation_or_none,
+}
+
+
+# Choices -------------------------------------------------------------------------------------------------------------
+
+
+def message_in(choice: JsonObject) -> JsonObject | None:
+    """Find a choice's message, also where it stands as a stream's `delta` or as a legacy completion's `text`."""
+    for key in ('message', 'delta'):
+        if isinstance(choice.get(key), dict):
+            return choice[key]
+        if isinstance(choice.get(key), str):
+            return {'role': 'assistant', 'content': choice[key]}
+    return {'role': 'assistant', 'content': choice['text']} if isinstance(choice.get('text'), str) else None
+
+
+def _answers(choice: JsonObject) -> bool:
+    return message_in(choice) is not None or bool(choice.get('finish_reason'))
+
+
+def _repaired_choice(choice: JsonObject, dialect: Dialect) -> JsonObject:
+    index = fields.position(choice.get('index'))
+    return changed(
+        choice,
+        index=0 if index is None else index,
+        **reason_and_logprobs(choice, dialect),
+        message=repaired_message(message_in(choice) or {}, dialect),
+    )
+
+
+def reason_and_logprobs(choice: JsonObject, dialect: Dialect) -> JsonObject:
+    """Give a choice's finish reason and log-probabilities as upstream can read them."""
+    raw = choice.get('finish_reason')
+    own: JsonObject = {'finish_reason': fields.finish_reason(raw, dialect.finish_reasons)}
+    if choice.get('logprobs') is not None:
+        own['logprobs'] = fields.logprobs_of(choice['logprobs'])
+    if dialect.finish_reasons is not None:
+        native = fields.string_or_none(choice.get('native_finish_reason'))
+        own['native_finish_reason'] = native or (raw if isinstance(raw, str) and raw != own['finish_reason'] else None)
+    return own
+
+
+def merged(choices: list[JsonObject]) -> JsonObject:
+    """Give one choice for an answer that was spread over several (text in one, calls in another).
+
+    The first text that is not empty counts, and all calls; but where the first choice has calls of its own and the
+    choices are numbered, the others are alternatives, which upstream leaves out too.
+    """
+    first, *others = choices
+    message = cast('JsonObject', first['message'])
+    for choice in others:
+        message = _with(message, choice['message'], alternative=choice.get('index') != first.get('index'))
+    return changed(first, message=message)
+
+
+def _with(message: JsonObject, other: JsonObject, *, alternative: bool) -> JsonObject:
+    calls, more = message.get('tool_calls') or [], other.get('tool_calls') or []
+    takes_calls = more and not (calls and alternative)
+    takes_text = other.get('content') and not message.get('content')
+    if not takes_calls and not takes_text:
+        return message
+    taken = {name: value for name, value in other.items() if value and not message.get(name)}
+    taken['content'] = message.get('content') or other.get('content')
+    return {**message, **taken, 'tool_calls': [*calls, *more] if takes_calls else calls or None}
+
+
+# Messages ------------------------------------------------------------------------------------------------------------
+
+
+def repaired_message(message: JsonObject, dialect: Dialect) -> JsonObject:
+    """Give a message whose fields have the types that upstream reads."""
+    own = message_fields(message, dialect)
+    calls = calls_in(message)
+    if calls or message.get('tool_calls') is not None:
+        own['tool_calls'] = repaired_calls(calls, dialect)
+        if message.get('function_call') is not None:
+            own['function_call'] = None
+    repaired = changed(message, role='assistant', **own)
+    return _without_leaks(repaired, dialect) if dialect.leaks_harmony and calls else repaired
+
+
+def message_fields(message: JsonObject, dialect: Dialect) -> JsonObject:
+    """Give the fields of a message or a delta, but for its tool calls, with the types that upstream reads."""
+    own: JsonObject = {}
+    for name, value in message.items():
+        if value is None or type(value) is str:
+            continue
+        if name == 'content':
+            own[name] = fields.content_of(value)
+        elif name in dialect.reasoning_fields:
+            own[name] = fields.reasoning_of(value)
+        elif name == 'annotations':
+            own[name] = fields.annotations_of(value, dialect.annotation_types)
+        elif name in ('refusal', 'audio'):
+            own[name] = _refusal_or_audio(name, value)
+        elif name == 'reasoning_details' and dialect.finish_reasons is not None:
+            own.update(_reasoning_details(message, value))
+    return own
+
+
+_AUDIO = {'id': str, 'data': str, 'expires_at': int, 'transcript': str}
+
+
+def _refusal_or_audio(name: str, value: object) -> object:
+    if name == 'refusal':
+        return fields.as_text(value) if value else None
+    audio = cast('JsonObject', value) if isinstance(value, dict) else {}
+    return value if all(type(audio.get(key)) is kind for key, kind in _AUDIO.items()) else None
+
+
+_DETAIL_TEXT = {'reasoning.text': 'text', 'reasoning.summary': 'summary', 'reasoning.encrypted': 'data'}
+
+
+def _reasoning_details(message: JsonObject, value: object) -> JsonObject:
+    """Keep OpenRouter's reasoning details where upstream can read them all, and else the text in them."""
+    details = objects(value)
+    if isinstance(value, list) and len(details) == len(cast('list[Any]', value)) and all(map(_is_detail, details)):
+        return {}
+    return {
+        'reasoning_details': None,
+        'reasoning': fields.string_or_none(message.get('reasoning')) or fields.reasoning_of(value),
+    }
+
+
+def _is_detail(detail: JsonObject) -> bool:
+    kind = detail.get('type')
+    return (
+        isinstance(kind, str)
+        and kind in _DETAIL_TEXT
+        and isinstance(detail.get(_DETAIL_TEXT[kind], ''), str)
+        and all(detail.get(name) is None or isinstance(detail[name], str) for name in ('id', 'format', 'signature'))
+        and (detail.get('index') is None or type(detail['index']) is int)
+    )
+
+
+def _without_leaks(message: JsonObject, dialect: Dialect) -> JsonObject:
+    """Read the headers that leaked into tool names; a call to nobody is the message that it really was."""
+    calls: list[JsonObject] = []
+    texts: JsonObject = {}
+    for call in cast('list[JsonObject]', message['tool_calls']):
+        function = cast('JsonObject', call['function'])
+        leak = read_name(function['name'], dialect)
+        if leak.name is None:
+            field = text_field(message, leak.channel, dialect)
+            texts[field] = _appended(texts.get(field, message.get(field)), function['arguments'])
+        elif leak.name == function['name']:
+            calls.append(call)
+        else:
+            renamed = {**call, 'function': {**function, 'name': leak.name}}
+            calls.append({**renamed, HEADER_CONTENT_TYPE: leak.content_type} if leak.content_type else renamed)
+    return changed(message, **texts, tool_calls=message['tool_calls'] if calls == message['tool_calls'] else calls)
+
+
+def _appended(content: Any, text: str) -> Any:
+    return [*content, {'type': 'text', 'text': text}] if isinstance(content, list) else (content or '') + text
+
+
+def text_field(message: JsonObject, channel: str | None, dialect: Dialect) -> str:
+    """Name the field for a text of a channel: the reasoning field in use for analysis, else the content."""
+    if channel != 'analysis':
+        return 'content'
+    return next((name for name in dialect.reasoning_fields if message.get(name)), dialect.reasoning_fields[0])
