@@ -200,7 +200,7 @@ _OPENAI_MODEL = re.compile(
 _WORDS = {re.compile(rf'(?:^|[^a-z0-9])({words})'): profile for words, profile in _FAMILIES.items()}
 
 
-def family_profile(model_name: str) -> ModelProfile:
+def family_profile(model_name: str) -> OpenAICompatibleModelProfile:
     """Give the profile of a model behind a server that is not its maker's own.
 
     Args:
@@ -212,11 +212,15 @@ def family_profile(model_name: str) -> ModelProfile:
     """
     if openai_name := openai_model_name(model_name):
         schema = ModelProfile(json_schema_transformer=OpenAIJsonSchemaTransformer)
-        return merge_profile(schema, openai_model_profile(openai_name))
+        return _ours(merge_profile(schema, openai_model_profile(openai_name)))
     name = model_name.lower()
     # The model's own name decides; the organization's is asked where that says nothing (`mistralai/Leanstral`).
     family = _family(name.rpartition('/')[2]) or _family(name)
-    return merge_profile(COMPATIBLE_PROFILE, family)
+    return _ours(merge_profile(COMPATIBLE_PROFILE, family))
+
+
+def _ours(profile: ModelProfile) -> OpenAICompatibleModelProfile:
+    return cast('OpenAICompatibleModelProfile', profile)
 
 
 def openai_model_name(model_name: str) -> str | None:
