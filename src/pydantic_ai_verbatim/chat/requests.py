@@ -15,7 +15,7 @@ from openai.types.chat import (
 from pydantic_ai.exceptions import UserError
 from pydantic_ai.models import ModelRequestParameters
 
-from pydantic_ai_verbatim.chat.profile import OpenAICompatibleModelProfile
+from .profile import OpenAICompatibleModelProfile
 
 _Message: TypeAlias = dict[str, Any]
 
