@@ -5,6 +5,9 @@ UserError (pydantic-ai: a caller's mistake)
 ├── PrefixConflictError     two packages claim one model prefix
 ├── BrokenEntryPointError   the package behind a model prefix cannot be imported
 └── PatchConflictError      somebody else patched `infer_model` over our patch
+
+UserWarning
+└── ToolReturnFormatWarning an endpoint rejected native content parts and took text
 ```
 
 What a server does wrong raises upstream's own exceptions (`ModelAPIError` and its kinds, `UnexpectedModelBehavior`).
@@ -47,3 +50,7 @@ class BrokenEntryPointError(UserError):
 
 class PatchConflictError(UserError):
     """`uninstall()` found somebody else's patch where ours was, and left it alone."""
+
+
+class ToolReturnFormatWarning(UserWarning):
+    """An endpoint rejected a list-typed tool return sent as content parts and took it as text, as it will get it now."""
