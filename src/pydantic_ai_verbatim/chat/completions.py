@@ -4,14 +4,14 @@ The SDK builds its objects without validating, and gives text where the content 
 """
 
 import json
-from typing import Any, cast
+from typing import Any
 
 from openai.types.chat import ChatCompletion
 from pydantic_ai.exceptions import ModelAPIError
 
-from .dialect import Dialect, JsonObject
+from .dialect import Dialect
 from .faults import raise_unreadable, typed_error
-from .fields import objects
+from .json_value import JsonObject, is_list, list_of, objects
 from .replies import repair_reply
 from .sse import chunks_in
 
@@ -90,7 +90,7 @@ def assembled(chunks: list[JsonObject], dialect: Dialect) -> JsonObject:
 def _add_delta(message: JsonObject, delta: JsonObject, calls: dict[int, JsonObject]) -> None:
     for name, value in delta.items():
         if name == 'tool_calls':
-            for fragment in value or []:
+            for fragment in list_of(value):
                 _add_fragment(calls, fragment)
         elif name != 'role' and value is not None:
             message[name] = _added(message.get(name), value)
@@ -99,15 +99,17 @@ def _add_delta(message: JsonObject, delta: JsonObject, calls: dict[int, JsonObje
 def _added(before: Any, more: Any) -> Any:
     if isinstance(before, str) and isinstance(more, str):
         return before + more
-    if isinstance(before, list) and isinstance(more, list):
-        return [*cast('list[Any]', before), *cast('list[Any]', more)]
+    if is_list(before) and is_list(more):
+        return [*before, *more]
     return more
 
 
 def _add_fragment(calls: dict[int, JsonObject], fragment: JsonObject) -> None:
-    call = calls.setdefault(fragment['index'], {'id': '', 'type': 'function', 'function': {'name': '', 'arguments': ''}})
-    function = cast('JsonObject', call['function'])
-    for name, value in cast('JsonObject', fragment.get('function') or {}).items():
+    call = calls.setdefault(
+        fragment['index'], {'id': '', 'type': 'function', 'function': {'name': '', 'arguments': ''}}
+    )
+    function = call['function']
+    for name, value in object_of(fragment.get('function')).items():
         function[name] = function[name] + (value or '') if name in ('name', 'arguments') else value
     more = {name: value for name, value in fragment.items() if name not in ('function', 'index', 'type')}
     call.update({name: value for name, value in more.items() if value is not None})

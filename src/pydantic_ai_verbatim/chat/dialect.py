@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-JsonObject = dict[str, Any]
-
 DEFAULT_THINKING_TAGS = ('<think>', '</think>')
 
 

@@ -4,7 +4,7 @@ Every exception holds the server's own words, and its body as evidence.
 """
 
 import json
-from typing import Any, NoReturn, cast
+from typing import NoReturn
 
 from pydantic_ai.exceptions import (
     ModelAPIError,
@@ -21,8 +21,9 @@ from pydantic_ai.exceptions import (
     UnexpectedModelBehavior,
 )
 
-from .dialect import Dialect, JsonObject
-from .fields import as_text, excerpt, objects, position
+from .dialect import Dialect
+from .fields import as_text, excerpt, position
+from .json_value import JsonObject, is_list, is_object, objects
 
 _MESSAGE_KEYS = ('message', 'msg', 'error_msg', 'error_message', 'errorMessage', 'status_msg', 'detail', 'details')
 _STATUS_KEYS = ('code', 'status', 'status_code', 'statusCode', 'http_code', 'error_code')
@@ -85,12 +86,12 @@ def error_in(body: JsonObject, event: str | None = None) -> JsonObject | None:
 
 def _error(error: object, body: JsonObject) -> JsonObject:
     """Give an error of any JSON type as an object; a flat one (`{code, error}`, as x.ai sends it) keeps its code."""
-    if isinstance(error, list) and error:
-        error = cast('list[Any]', error)[0]
-    if not isinstance(error, dict):
+    if is_list(error) and error:
+        error = error[0]
+    if not is_object(error):
         return _coded({'message': as_text(error) if error is not True else as_text(body)}, body)
-    found = cast('JsonObject', error)
-    if isinstance(found.get('error'), dict):  # wrapped once more
+    found = error
+    if is_object(found.get('error')):  # wrapped once more
         return _error(found['error'], found)
     message = next((found[key] for key in _MESSAGE_KEYS if found.get(key) and isinstance(found[key], str)), None)
     return _coded({**found, 'message': message or as_text(found)}, body)
@@ -117,7 +118,7 @@ def _flat_error(body: JsonObject) -> JsonObject | None:
     """Find the error in a body without choices: FastAPI's `detail`, Cloudflare's `errors`, MiniMax's `base_resp`."""
     for key in ('errors', 'base_resp', 'detail'):
         nested = body.get(key)
-        if nested and not (isinstance(nested, dict) and cast('JsonObject', nested).get('status_code') == 0):
+        if nested and not (is_object(nested) and nested.get('status_code') == 0):
             return _error(nested, body)
     if any(isinstance(body.get(key), str) and body[key] for key in _MESSAGE_KEYS):
         return _error(body, body)
@@ -169,34 +170,11 @@ def _classified(
 def _flags_input(error: JsonObject) -> bool:
     """OpenRouter's 403 for flagged input is a rejected request (https://openrouter.ai/docs/api-reference/errors)."""
     metadata = error.get('metadata')
-    return isinstance(metadata, dict) and bool({'flagged_input', 'reasons'} & cast('JsonObject', metadata).keys())
+    return is_object(metadata) and bool({'flagged_input', 'reasons'} & metadata.keys())
 
 
 def _word(value: object) -> str | None:
     return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else None
-
-
-def retyped(error: ModelHTTPError, kinds: dict[str, str]) -> ModelHTTPError | None:
-    """Give the exception that an HTTP error is by its `type`, where its status says something else.
-
-    OpenCode Zen answers 401 for an unknown model (`ModelError`) and for no credit (`CreditsError`) too.
-
-    Args:
-        error: What upstream made of the response.
-        kinds: From the endpoint's error types to OpenAI's words for them, as `model_not_found`.
-    """
-    word = kinds.get(error.provider_error_type or '')
-    if word is None:
-        return None
-    return ModelHTTPError.for_category(
-        _BY_WORD[word][1],
-        status_code=error.status_code,
-        model_name=error.model_name,
-        body=error.body,
-        headers=error.headers,
-        provider_error_code=error.provider_error_code,
-        provider_error_type=error.provider_error_type,
-    )
 
 
 # Replies that are none -----------------------------------------------------------------------------------------------
@@ -212,13 +190,13 @@ _FOREIGN_EVENTS = {
 def foreign_shape(body: JsonObject) -> str | None:
     """Name the API whose shape a body without choices has, `None` if it is none that is known."""
     kind, name = body.get('type'), body.get('object')
-    if kind == 'message' and isinstance(body.get('content'), list):
+    if kind == 'message' and is_list(body.get('content')):
         return 'an Anthropic message'
     if isinstance(kind, str) and (kind in _FOREIGN_EVENTS or kind.startswith('response.')):
         return _FOREIGN_EVENTS.get(kind, 'an OpenAI Responses event')
-    if name == 'response' or isinstance(body.get('output'), list):
+    if name == 'response' or is_list(body.get('output')):
         return 'an OpenAI Responses response'
-    if isinstance(body.get('candidates'), list):
+    if is_list(body.get('candidates')):
         return 'a Gemini response'
     if 'done' in body and ('message' in body or 'response' in body):
         return 'an Ollama response'

@@ -5,11 +5,11 @@ Each gives back the very object it got when nothing is wrong with it, so that a 
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any, cast
+from typing import Any
 
 from pydantic_ai.messages import FinishReason
 
-from .dialect import JsonObject
+from .json_value import JsonObject, is_list, is_object, objects
 
 VENDOR_FINISH_REASONS: dict[str, FinishReason] = {
     'abort': 'error',  # vLLM, SGLang
@@ -56,17 +56,6 @@ def changed(original: JsonObject, **changes: Any) -> JsonObject:
     return {**original, **changes}
 
 
-def is_object(value: object) -> bool:
-    """Whether a JSON value is an object."""
-    return isinstance(value, dict)
-
-
-def objects(value: object) -> list[JsonObject]:
-    """Give the objects in a JSON value that should be a list of objects, or one of them by itself."""
-    items = cast('list[Any]', value) if isinstance(value, list) else [value]
-    return [item for item in items if isinstance(item, dict)]
-
-
 def as_text(value: object) -> str:
     """Give a JSON value as text: a string as it is, nothing for `null`, anything else as compact JSON."""
     if isinstance(value, str):
@@ -76,6 +65,8 @@ def as_text(value: object) -> str:
 
 def excerpt(value: object, limit: int = 500) -> str:
     """Give the server's own words, shortened for an error message."""
+    if is_object(value):  # without the fields that the SDK added
+        value = {key: item for key, item in value.items() if item is not None}
     text = as_text(value).strip()
     return text if len(text) <= limit else f'{text[:limit]}…'
 
@@ -128,8 +119,10 @@ def meaning_of(key: object) -> FinishReason | None:
     if not isinstance(key, str):
         return None
     lower = key.lower()
-    by_openai = next((meaning for meaning, word in OPENAI_FINISH_REASONS.items() if word == lower), None)
-    return by_openai or VENDOR_FINISH_REASONS.get(lower)
+    for meaning, word in OPENAI_FINISH_REASONS.items():
+        if word == lower:
+            return meaning
+    return VENDOR_FINISH_REASONS.get(lower)
 
 
 # Usage ---------------------------------------------------------------------------------------------------------------
@@ -140,9 +133,9 @@ _DETAILS = ('prompt_tokens_details', 'completion_tokens_details')
 
 def usage_of(value: object) -> JsonObject | None:
     """Give a usage that upstream can read: counts are integers, details are objects, and nothing else is touched."""
-    if not isinstance(value, dict):
+    if not is_object(value):
         return None
-    usage = cast('JsonObject', value)
+    usage = value
     if _is_sound(usage):
         return usage
     counts = {name: _count(usage.get(name), usage.get(other)) for name, other in _COUNTS.items()}
@@ -162,9 +155,7 @@ def _is_sound(usage: JsonObject) -> bool:
 def _sound_details(details: object) -> bool:
     if details is None:
         return True
-    return isinstance(details, dict) and all(
-        value is None or type(value) is int for value in cast('JsonObject', details).values()
-    )
+    return is_object(details) and all(value is None or type(value) is int for value in details.values())
 
 
 def _count(*values: object) -> int:
@@ -177,9 +168,9 @@ def _count(*values: object) -> int:
 
 
 def _detail_counts(details: object) -> JsonObject | None:
-    if not isinstance(details, dict):
+    if not is_object(details):
         return None
-    return {name: None if value is None else _count(value) for name, value in cast('JsonObject', details).items()}
+    return {name: None if value is None else _count(value) for name, value in details.items()}
 
 
 def later_usage(earlier: JsonObject, later: JsonObject) -> JsonObject:
@@ -191,8 +182,8 @@ def later_usage(earlier: JsonObject, later: JsonObject) -> JsonObject:
 
 
 def _later(earlier: Any, later: Any) -> Any:
-    if isinstance(earlier, dict) and isinstance(later, dict):
-        return later_usage(cast('JsonObject', earlier), cast('JsonObject', later))
+    if is_object(earlier) and is_object(later):
+        return later_usage(earlier, later)
     if isinstance(earlier, int | float) and isinstance(later, int | float):
         return max(earlier, later)
     return earlier if later is None else later
@@ -210,8 +201,8 @@ def content_of(value: object) -> str | list[Any] | None:
     """
     if value is None or isinstance(value, str):
         return value
-    if isinstance(value, list):
-        return _parts(cast('list[Any]', value))
+    if is_list(value):
+        return _parts(value)
     part = _text_part(value)
     return as_text(part['text'] if part else value)
 
@@ -223,9 +214,9 @@ def _parts(items: list[Any]) -> list[Any]:
 
 def _text_part(item: object) -> JsonObject | None:
     """Give a part that holds text as upstream knows it, `None` for any other value."""
-    if not isinstance(item, dict):
+    if not is_object(item):
         return None
-    part = cast('JsonObject', item)
+    part = item
     if part.get('type') not in _TEXT_TYPES or not isinstance(part.get('text'), str):
         return None
     return part if part.get('type') == 'text' else {**part, 'type': 'text'}
@@ -235,49 +226,49 @@ def reasoning_of(value: object) -> str | None:
     """Give the text of a reasoning field that is no string: the texts in a part or in a list of parts."""
     if value is None or isinstance(value, str):
         return value
-    items = cast('list[Any]', value) if isinstance(value, list) else [value]
+    items = value if is_list(value) else [value]
     return ''.join(_reasoning_text(item) for item in items) or None
 
 
 def _reasoning_text(item: object) -> str:
     if isinstance(item, str):
         return item
-    if not isinstance(item, dict):
+    if not is_object(item):
         return as_text(item)
-    part = cast('JsonObject', item)
+    part = item
     text = next((part[key] for key in ('text', 'content', 'summary', 'thinking') if isinstance(part.get(key), str)), '')
     return text or as_text(part)
 
 
 def logprobs_of(value: object) -> JsonObject | None:
     """Give log-probabilities in OpenAI's shape, `None` for any other (the legacy completions' shape for one)."""
-    if not isinstance(value, dict):
+    if not is_object(value):
         return None
-    logprobs = cast('JsonObject', value)
+    logprobs = value
     repaired = {name: _tokens(logprobs.get(name)) for name in ('content', 'refusal') if name in logprobs}
     return changed(logprobs, **repaired)
 
 
 def _tokens(value: object) -> list[Any] | None:
-    if not isinstance(value, list):
+    if not is_list(value):
         return None
-    tokens = [_token(item) for item in cast('list[Any]', value)]
-    return None if None in tokens else _same_if_equal(cast('list[Any]', value), tokens)
+    tokens = [_token(item) for item in value]
+    return None if None in tokens else _same_if_equal(value, tokens)
 
 
 def _token(item: object) -> JsonObject | None:
-    if not isinstance(item, dict):
+    if not is_object(item):
         return None
-    token = cast('JsonObject', item)
+    token = item
     if not isinstance(token.get('token'), str) or not isinstance(token.get('logprob'), int | float):
         return None
     top = token.get('top_logprobs')
-    fixed = [entry for entry in map(_token, objects(top)) if entry] if isinstance(top, list) else []
+    fixed = [entry for entry in map(_token, objects(top)) if entry] if is_list(top) else []
     return changed(token, top_logprobs=top if fixed == top else fixed, bytes=_byte_list(token.get('bytes')))
 
 
 def _byte_list(value: object) -> object:
-    return value if isinstance(value, list) and all(type(item) is int for item in cast('list[Any]', value)) else None
+    return value if is_list(value) and all(type(item) is int for item in value) else None
 
 
 def _same_if_equal(original: list[Any], repaired: Iterable[Any]) -> list[Any]:
@@ -287,9 +278,9 @@ def _same_if_equal(original: list[Any], repaired: Iterable[Any]) -> list[Any]:
 
 def annotations_of(value: object, types: frozenset[str]) -> list[JsonObject] | None:
     """Give the annotations that upstream's class can read; others would fail the whole reply."""
-    if not isinstance(value, list):
+    if not is_list(value):
         return None
-    items = cast('list[Any]', value)
+    items = value
     sound = [item for item in items if _is_annotation(item, types)]
     return items if len(sound) == len(items) else sound
 
@@ -298,14 +289,12 @@ _CITATION = {'url': str, 'title': str, 'start_index': int, 'end_index': int}
 
 
 def _is_annotation(item: object, types: frozenset[str]) -> bool:
-    if not isinstance(item, dict):
+    if not is_object(item):
         return False
-    annotation = cast('JsonObject', item)
+    annotation = item
     if annotation.get('type') not in types:
         return False
     if annotation.get('type') == 'file':
-        return annotation.get('file') is None or isinstance(annotation['file'], dict)
+        return annotation.get('file') is None or is_object(annotation['file'])
     citation = annotation.get('url_citation')
-    return isinstance(citation, dict) and all(
-        type(cast('JsonObject', citation).get(name)) is kind for name, kind in _CITATION.items()
-    )
+    return is_object(citation) and all(type(citation.get(name)) is kind for name, kind in _CITATION.items())

@@ -4,12 +4,13 @@ What is missing is filled, text is never changed, and what cannot be understood 
 the server's own words. A well-formed reply comes back as the very object that was given.
 """
 
-from typing import Any, cast
+from typing import Any
 
 from . import fields
-from .dialect import Dialect, JsonObject
+from .dialect import Dialect
 from .faults import error_in, foreign_shape, raise_foreign, raise_unreadable, typed_error
-from .fields import changed, objects
+from .fields import changed
+from .json_value import JsonObject, is_list, is_object, list_of, objects
 from .tool_calls import HEADER_CONTENT_TYPE, calls_in, read_name, repaired_calls
 
 
@@ -52,8 +53,8 @@ def unwrapped(body: JsonObject) -> JsonObject:
     if objects(body.get('choices')):
         return body
     for key, value in body.items():
-        if isinstance(value, dict) and 'choices' in value:
-            inner = cast('JsonObject', value)
+        if is_object(value) and 'choices' in value:
+            inner = value
             around = {name: other for name, other in body.items() if name != key and other is not None}
             return unwrapped({**around, **{name: own for name, own in inner.items() if own is not None}})
     return body
@@ -73,12 +74,12 @@ def envelope(body: JsonObject, kind: str) -> JsonObject:
 
 
 def _object_or_none(value: object) -> object:
-    return value if isinstance(value, dict) else None
+    return value if is_object(value) else None
 
 
 def _moderation_or_none(value: object) -> object:
     """OpenAI's moderation of a request and its answer holds both (the only shape that upstream can dump)."""
-    return value if isinstance(value, dict) and {'input', 'output'} <= value.keys() else None
+    return value if is_object(value) and {'input', 'output'} <= value.keys() else None
 
 
 _OPTIONAL: dict[str, Any] = {
@@ -96,7 +97,7 @@ _OPTIONAL: dict[str, Any] = {
 def message_in(choice: JsonObject) -> JsonObject | None:
     """Find a choice's message, also where it stands as a stream's `delta` or as a legacy completion's `text`."""
     for key in ('message', 'delta'):
-        if isinstance(choice.get(key), dict):
+        if is_object(choice.get(key)):
             return choice[key]
         if isinstance(choice.get(key), str):
             return {'role': 'assistant', 'content': choice[key]}
@@ -136,14 +137,14 @@ def merged(choices: list[JsonObject]) -> JsonObject:
     choices are numbered, the others are alternatives, which upstream leaves out too.
     """
     first, *others = choices
-    message = cast('JsonObject', first['message'])
+    message = first['message']
     for choice in others:
         message = _with(message, choice['message'], alternative=choice.get('index') != first.get('index'))
     return changed(first, message=message)
 
 
 def _with(message: JsonObject, other: JsonObject, *, alternative: bool) -> JsonObject:
-    calls, more = message.get('tool_calls') or [], other.get('tool_calls') or []
+    calls, more = list_of(message.get('tool_calls')), list_of(other.get('tool_calls'))
     takes_calls = more and not (calls and alternative)
     takes_text = other.get('content') and not message.get('content')
     if not takes_calls and not takes_text:
@@ -193,7 +194,7 @@ _AUDIO = {'id': str, 'data': str, 'expires_at': int, 'transcript': str}
 def _refusal_or_audio(name: str, value: object) -> object:
     if name == 'refusal':
         return fields.as_text(value) if value else None
-    audio = cast('JsonObject', value) if isinstance(value, dict) else {}
+    audio = value if is_object(value) else {}
     return value if all(type(audio.get(key)) is kind for key, kind in _AUDIO.items()) else None
 
 
@@ -203,7 +204,7 @@ _DETAIL_TEXT = {'reasoning.text': 'text', 'reasoning.summary': 'summary', 'reaso
 def _reasoning_details(message: JsonObject, value: object) -> JsonObject:
     """Keep OpenRouter's reasoning details where upstream can read them all, and else the text in them."""
     details = objects(value)
-    if isinstance(value, list) and len(details) == len(cast('list[Any]', value)) and all(map(_is_detail, details)):
+    if is_list(value) and len(details) == len(value) and all(map(_is_detail, details)):
         return {}
     return {
         'reasoning_details': None,
@@ -226,8 +227,8 @@ def _without_leaks(message: JsonObject, dialect: Dialect) -> JsonObject:
     """Read the headers that leaked into tool names; a call to nobody is the message that it really was."""
     calls: list[JsonObject] = []
     texts: JsonObject = {}
-    for call in cast('list[JsonObject]', message['tool_calls']):
-        function = cast('JsonObject', call['function'])
+    for call in message['tool_calls']:
+        function = call['function']
         leak = read_name(function['name'], dialect)
         if leak.name is None:
             field = text_field(message, leak.channel, dialect)
@@ -241,7 +242,7 @@ def _without_leaks(message: JsonObject, dialect: Dialect) -> JsonObject:
 
 
 def _appended(content: Any, text: str) -> Any:
-    return [*content, {'type': 'text', 'text': text}] if isinstance(content, list) else (content or '') + text
+    return [*content, {'type': 'text', 'text': text}] if is_list(content) else (content or '') + text
 
 
 def text_field(message: JsonObject, channel: str | None, dialect: Dialect) -> str:

@@ -11,8 +11,9 @@ from typing import Any, ClassVar, cast
 
 from openai import AsyncStream
 
-from .dialect import Dialect, JsonObject
+from .dialect import Dialect
 from .faults import raise_unreadable
+from .json_value import JsonObject
 from .streaming import StreamRepair
 
 _KEEP_ALIVES = frozenset({'ping', 'heartbeat', 'keepalive', 'keep-alive'})
@@ -181,7 +182,7 @@ def _glued_values(text: str) -> Iterator[Parsed | Unparsed | None]:
             yield None
             return
         try:
-            value, end = cast('tuple[Any, int]', _DECODER.raw_decode(text))
+            value, end = _DECODER.raw_decode(text)
         except (ValueError, RecursionError):
             yield Unparsed(text)
             return
@@ -234,4 +235,3 @@ def chunks_in(text: str, dialect: Dialect) -> list[JsonObject]:
     if not chunks:
         raise_unreadable(f'{dialect.system} answered with what is no JSON', text, dialect)
     return chunks
-

@@ -4,11 +4,12 @@ Each call that comes out has an index and an id of its own, its name once, and i
 """
 
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
-from .dialect import Dialect, JsonObject
+from .dialect import Dialect
 from .faults import raise_unreadable
 from .fields import identifier, position
+from .json_value import JsonObject, is_object
 from .tool_calls import (
     HEADER_CONTENT_TYPE,
     Leak,
@@ -106,8 +107,8 @@ class CallAssembler:
         Returns:
             The fragment to send on (the same object where nothing is wrong with it), `None` for one that says nothing.
         """
-        if self.is_plain(raw, choice):
-            return cast('JsonObject', raw)
+        if is_object(raw) and self.is_plain(raw, choice):
+            return raw
         fragment = self._read(raw, choice, place)
         call = self._call_of(fragment)
         if call is None:
@@ -120,18 +121,18 @@ class CallAssembler:
         sent = self._sent(call, fragment)
         return sent if call.is_addressed else None
 
-    def is_plain(self, raw: object, choice: object) -> bool:
+    def is_plain(self, fragment: JsonObject, choice: object) -> bool:
         """Take the fragment that nearly all are, more arguments of the latest call, without a closer look."""
-        if not self.calls or type(raw) is not dict:
+        if not self.calls:
             return False
-        call, fragment = self.calls[-1], cast('JsonObject', raw)
+        call = self.calls[-1]
         function = fragment.get('function')
-        if type(function) is not dict or call.withheld or call.leak is None or call.leak.name != call.name:
+        if not is_object(function) or call.withheld or call.leak is None or call.leak.name != call.name:
             return False
-        arguments = cast('JsonObject', function).get('arguments')
+        arguments = function.get('arguments')
         if type(arguments) is not str or len(arguments) == call.size or not call.size:
             return False
-        if cast('JsonObject', function).get('name') or fragment.get('id') or fragment.get('index') != call.out:
+        if function.get('name') or fragment.get('id') or fragment.get('index') != call.out:
             return False
         if call.index != call.out or call.choice != choice or fragment.get('type', 'function') != 'function':
             return False
@@ -155,10 +156,10 @@ class CallAssembler:
         return bool(said) and said == [(call.name, call.arguments) for call in self.calls]
 
     def _read(self, raw: object, choice: object, place: int | None) -> Fragment:
-        if not isinstance(raw, dict):
+        if not is_object(raw):
             raise_unreadable(f'{self.dialect.system} streamed a tool call that is no object', raw, self.dialect)
-        call = unflattened(cast('JsonObject', raw))
-        function = cast('JsonObject', call['function'])
+        call = unflattened(raw)
+        function = call['function']
         name, index = function.get('name'), position(call.get('index'))
         return Fragment(
             raw=call,
@@ -216,7 +217,7 @@ class CallAssembler:
             )
         if fragment.id and call.id:
             return True
-        return fragment.name == call.name and (fragment.index is not None or not fragment.arguments[:1] == '{')
+        return fragment.name == call.name and (fragment.index is not None or fragment.arguments[:1] != '{')
 
     def _goes_on_by_name(self, call: Call, fragment: Fragment) -> bool:
         """Whether a name after a name without arguments is a piece of it, or said again, or another call's."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from openai.types.chat import ChatCompletionChunk, chat_completion_chunk
 from pydantic_ai.messages import FinishReason, ModelResponseStreamEvent
@@ -11,13 +11,15 @@ from pydantic_ai.usage import RequestUsage
 
 from .content_types import content_type_details
 from .fields import meaning_of
-from .profile import REPLY_DETAILS
+from .json_value import object_of
+from .profile import OpenAICompatibleModelProfile
 
 
 @dataclass
 class RepairedStreamedResponse(OpenAIStreamedResponse):
     """A streamed response whose chunks came through the repairs."""
 
+    requested_model: str = field(default='', init=False)
     _calls_tools: bool = field(default=False, init=False)
 
     def _missing_finish_reason(self) -> FinishReason:
@@ -43,23 +45,22 @@ class RepairedStreamedResponse(OpenAIStreamedResponse):
     def _content_type_events(
         self, fragment: chat_completion_chunk.ChoiceDeltaToolCall
     ) -> Iterator[ModelResponseStreamEvent]:
-        if details := content_type_details(fragment, self._model_name):
+        if details := content_type_details(fragment, self.requested_model):
             yield from self._parts_manager.handle_tool_call_delta_events(
                 vendor_part_id=fragment.index, provider_name=self.provider_name, provider_details=details
             )
 
     def _map_chunk_provider_details(self, chunk: ChatCompletionChunk) -> dict[str, Any] | None:
-        """Keep the vendor's own fields that the profile names (citations, search results)."""
+        """Keep the fields of the service's own that the profile names."""
         details = super()._map_chunk_provider_details(chunk) or {}
-        details.update(kept_details(chunk, self._model_profile))
-        return details or None
+        return {**details, **kept_fields(chunk, cast('OpenAICompatibleModelProfile', self._model_profile))} or None
 
     def _add_usage(self, usage: RequestUsage, *, reported: bool, cumulative: bool = False) -> None:
         """Let each report replace the one before: the repairs have made it say all that is known by then."""
         super()._add_usage(usage, reported=reported, cumulative=cumulative or reported)
 
 
-def kept_details(response: Any, profile: Any) -> dict[str, Any]:
-    """Give the vendor's top-level fields that the profile says are to be kept in `provider_details`."""
-    extra = response.model_extra or {}
-    return {name: extra[name] for name in profile.get(REPLY_DETAILS, ()) if extra.get(name)}
+def kept_fields(reply: Any, profile: OpenAICompatibleModelProfile) -> dict[str, Any]:
+    """Give the fields of a reply that the profile wants kept in `provider_details`, as citations."""
+    extra = object_of(reply.model_extra)
+    return {name: extra[name] for name in profile.get('openai_compatible_response_fields', ()) if extra.get(name)}

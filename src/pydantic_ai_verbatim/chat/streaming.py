@@ -6,12 +6,13 @@ it. The repairs are those of whole replies.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 from . import fields
-from .dialect import Dialect, JsonObject
+from .dialect import Dialect
 from .faults import error_in, foreign_shape, raise_foreign, raise_unreadable
-from .fields import changed, objects
+from .fields import changed
+from .json_value import JsonObject, is_list, is_object, list_of, objects
 from .replies import envelope, message_fields, message_in, reason_and_logprobs, text_field, unwrapped
 from .streamed_calls import CallAssembler
 from .thinking_tags import ThinkingTags
@@ -64,13 +65,13 @@ class StreamRepair:
             UnexpectedModelBehavior: For an event in another API's shape.
             ModelAPIError: For a tool call that is none.
         """
-        if type(event) is dict:
-            chunk = cast('JsonObject', event)
+        if is_object(event):
+            chunk = event
             return [chunk] if self._is_plain(chunk) else list(self._chunks(chunk, name))
         if name == 'error':
             return list(self._chunks({'error': event}, name))
-        if isinstance(event, list):
-            return [chunk for item in cast('list[Any]', event) for chunk in self.feed(item)]
+        if is_list(event):
+            return [chunk for item in event for chunk in self.feed(item)]
         self.note(fields.as_text(event))
         return []
 
@@ -112,7 +113,7 @@ class StreamRepair:
     def _is_plain(self, event: JsonObject) -> bool:
         """Take an event that is more text, reasoning or arguments, and nothing else, without a closer look."""
         choices = event.get('choices')
-        if type(choices) is not list or len(cast('list[Any]', choices)) != 1 or not self._envelope:
+        if not is_list(choices) or len(choices) != 1 or not self._envelope:
             return False
         if not event.keys() <= _PLAIN_KEYS or event.get('usage') is not None:
             return False
@@ -122,26 +123,26 @@ class StreamRepair:
             return False
         if len(event) > 5 and any(not isinstance(event.get(name, ''), str | None) for name in _PLAIN_TEXTS):
             return False
-        choice = cast('list[Any]', choices)[0]
-        return type(choice) is dict and self._is_plain_choice(cast('JsonObject', choice))
+        choice = choices[0]
+        return is_object(choice) and self._is_plain_choice(choice)
 
     def _is_plain_choice(self, choice: JsonObject) -> bool:
         delta = choice.get('delta')
-        if type(delta) is not dict or not choice.keys() <= _PLAIN_CHOICE_KEYS:
+        if not is_object(delta) or not choice.keys() <= _PLAIN_CHOICE_KEYS:
             return False
         if choice.get('finish_reason') is not None or choice.get('logprobs') is not None:
             return False
         number, said = choice.get('index'), None
         if type(number) is not int:
             return False
-        for name, value in cast('JsonObject', delta).items():
-            if name == 'tool_calls' and type(value) is list:
-                return len(cast('JsonObject', delta)) == 1 and self._are_plain_calls(cast('list[Any]', value), number)
+        for name, value in delta.items():
+            if name == 'tool_calls' and is_list(value):
+                return len(delta) == 1 and self._are_plain_calls(value, number)
             if type(value) is str and said is None and self._owners.get(name) == number and name in self._texts:
                 said = name
             elif value is not None and (name, value) != ('role', 'assistant'):
                 return False
-        return said is None or self._is_plain_text(said, cast('JsonObject', delta)[said])
+        return said is None or self._is_plain_text(said, delta[said])
 
     def _is_plain_text(self, name: str, text: str) -> bool:
         if name == 'content' and (self.tags.where != 'text' or text == self.tags.tags[0]):
@@ -199,7 +200,7 @@ class StreamRepair:
             self.is_finished = True
             pieces += self._held_text()
             if calls := self.calls.flush():
-                delta = {**delta, 'tool_calls': [*(delta.get('tool_calls') or []), *calls]}
+                delta = {**delta, 'tool_calls': [*list_of(delta.get('tool_calls')), *calls]}
         index = fields.position(choices[0].get('index'))
         choice = changed(choices[0], index=0 if index is None else index, delta=delta, **reason)
         yield from _cut(chunk, choice, pieces if pieces != [text] else None)
@@ -271,7 +272,7 @@ def _says_something(choice: JsonObject) -> bool:
 
 def _delta_in(choice: JsonObject) -> JsonObject:
     delta = choice.get('delta')
-    return cast('JsonObject', delta) if isinstance(delta, dict) else message_in(choice) or {}
+    return delta if is_object(delta) else message_in(choice) or {}
 
 
 def _joined(deltas: list[JsonObject]) -> JsonObject:
@@ -279,17 +280,16 @@ def _joined(deltas: list[JsonObject]) -> JsonObject:
     joined: JsonObject = {}
     for delta in deltas:
         joined.update({name: value for name, value in delta.items() if value and not joined.get(name)})
-    calls = [call for delta in deltas for call in delta.get('tool_calls') or []]
+    calls = [call for delta in deltas for call in list_of(delta.get('tool_calls'))]
     return {**joined, 'tool_calls': calls} if calls else joined
 
 
 def _text_in(delta: JsonObject) -> str:
     """Give the text of a delta, joined from its parts as upstream does it."""
     content = delta.get('content')
-    if not isinstance(content, list):
+    if not is_list(content):
         return content or ''
-    items = cast('list[Any]', content)
-    texts = [item if isinstance(item, str) else item.get('text') for item in items if isinstance(item, str | dict)]
+    texts = [item.get('text') if is_object(item) else item for item in content]
     return ''.join(text for text in texts if isinstance(text, str))
 
 
@@ -298,7 +298,7 @@ def _cut(chunk: JsonObject, choice: JsonObject, pieces: list[str] | None) -> Ite
     if pieces is None or (not pieces and not choice['delta'].get('content')):
         yield _with_choice(chunk, choice)
         return
-    delta = cast('JsonObject', choice['delta'])
+    delta = choice['delta']
     *first, last = pieces or [None]
     later = {name: value for name, value in delta.items() if name == 'tool_calls'}
     before = {name: value for name, value in delta.items() if name != 'tool_calls'}
@@ -311,6 +311,6 @@ def _cut(chunk: JsonObject, choice: JsonObject, pieces: list[str] | None) -> Ite
 
 
 def _with_choice(chunk: JsonObject, choice: JsonObject) -> JsonObject:
-    choices = cast('list[Any]', chunk['choices'])
-    is_same = isinstance(choices, list) and len(choices) == 1 and choices[0] is choice
+    choices = chunk['choices']
+    is_same = is_list(choices) and len(choices) == 1 and choices[0] is choice
     return chunk if is_same else {**chunk, 'choices': [choice]}

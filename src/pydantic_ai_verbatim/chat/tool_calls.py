@@ -5,12 +5,13 @@ A tool's name is never invented, and argument text is never changed, but for one
 
 import json
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from ..harmony.header import read_header
-from .dialect import Dialect, JsonObject
+from .dialect import Dialect
 from .faults import raise_unreadable
-from .fields import as_text, changed, identifier, objects
+from .fields import as_text, changed, identifier
+from .json_value import JsonObject, is_list, is_object, objects
 
 HEADER_CONTENT_TYPE = 'header_content_type'
 """Where a call holds the content type of a header that leaked into its name; no wire format knows this key."""
@@ -75,7 +76,7 @@ def _no_constant(name: str) -> Any:
 
 def unflattened(call: JsonObject) -> JsonObject:
     """Give the call with its `function` object, where a server put its fields on the call itself."""
-    if isinstance(call.get('function'), dict):
+    if is_object(call.get('function')):
         return call
     function = {key: call[key] for key in ('name', 'arguments') if key in call}
     return {**call, 'function': function}
@@ -85,7 +86,7 @@ def calls_in(message: JsonObject) -> list[Any]:
     """Give a message's tool calls as a list: one call by itself, and the legacy `function_call`, are lists of one."""
     calls = message.get('tool_calls')
     if calls:
-        return cast('list[Any]', calls) if isinstance(calls, list) else [calls]
+        return calls if is_list(calls) else [calls]
     legacy = objects(message.get('function_call'))
     return [{'type': 'function', 'function': function} for function in legacy if any(function.values())]
 
@@ -104,10 +105,10 @@ def repaired_calls(calls: list[Any], dialect: Dialect) -> list[JsonObject]:
 
 
 def _repaired_call(call: object, taken: set[str], dialect: Dialect) -> JsonObject:
-    if not isinstance(call, dict):
+    if not is_object(call):
         raise_unreadable(f'{dialect.system} sent a tool call that is no object', call, dialect)
-    raw = unflattened(cast('JsonObject', call))
-    function = cast('JsonObject', raw['function'])
+    raw = unflattened(call)
+    function = raw['function']
     name = function.get('name')
     if not isinstance(name, str) or not name:
         raise_unreadable(f'{dialect.system} sent a tool call without a name', raw, dialect)

@@ -1,19 +1,34 @@
 """`OpenAICompatibleModel` in front of upstream's own subclasses, so that a prefix loses nothing of what they do.
 
-A variant states its default provider, and what the service wants in each request.
+A variant states its default provider and its class of streamed responses, what upstream's class admits in a reply, and
+what the service wants in each request.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from openai import AsyncOpenAI
+from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.models.github_copilot import GitHubCopilotModel
-from pydantic_ai.models.openrouter import OpenRouterModel
+from pydantic_ai.models.openrouter import OpenRouterModel, OpenRouterStreamedResponse
 from pydantic_ai.profiles import ModelProfileSpec
 from pydantic_ai.providers import Provider
 from pydantic_ai.settings import ModelSettings
 
+from .dialect import Dialect
 from .model import OpenAICompatibleModel
 from .profile import ToolReturnFormat
+from .streamed_response import RepairedStreamedResponse
+
+_OPENROUTER_FINISH_REASONS = {
+    **{word: word for word in ('stop', 'length', 'tool_calls', 'content_filter', 'error')},
+    'function_call': 'tool_calls',
+}
+"""The finish reasons that upstream's OpenRouter classes admit."""
+
+
+@dataclass
+class OpenRouterRepairedStreamedResponse(RepairedStreamedResponse, OpenRouterStreamedResponse):
+    """OpenRouter's streamed responses, whose chunks came through the repairs."""
 
 
 @dataclass(init=False)
@@ -31,6 +46,19 @@ class OpenRouterCompatibleModel(OpenAICompatibleModel, OpenRouterModel):
     ) -> None:
         super().__init__(
             model_name, provider=provider, profile=profile, settings=settings, tool_return_format=tool_return_format
+        )
+
+    @property
+    def _streamed_response_cls(self) -> type[OpenRouterStreamedResponse]:
+        return OpenRouterRepairedStreamedResponse
+
+    def _dialect(self, model_request_parameters: ModelRequestParameters | None = None) -> Dialect:
+        """Upstream's OpenRouter classes are stricter than its others: a provider's name, and known finish reasons."""
+        return replace(
+            super()._dialect(model_request_parameters),
+            finish_reasons=_OPENROUTER_FINISH_REASONS,
+            fields={'provider': 'unknown'},
+            annotation_types=frozenset({'url_citation', 'file'}),
         )
 
 
