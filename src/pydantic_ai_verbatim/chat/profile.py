@@ -34,13 +34,13 @@ ToolReturnFormat: TypeAlias = Literal['auto', 'parts', 'text', 'json']
 
 
 class ErrorReading(NamedTuple):
-    """What a service means by the `type` of an error, where its HTTP status says something else."""
+    """What a service means by the `type` of an error, where the HTTP status says something else."""
+
+    category: type[ModelQuotaExceededError | ModelRequestRejectedError]
+    """The kind of error that it is."""
 
     hint: str
-    """What happened and what to do about it, added to the error's message."""
-
-    category: type[ModelQuotaExceededError | ModelRequestRejectedError] | None = None
-    """The kind of error it is, or `None` to keep the kind that the status gives."""
+    """What happened and what to do about it, for the error's message."""
 
 
 class OpenAICompatibleModelProfile(OpenAIModelProfile, total=False):
@@ -70,6 +70,9 @@ class OpenAICompatibleModelProfile(OpenAIModelProfile, total=False):
     openai_compatible_supports_tools: bool
     """Whether the endpoint takes tools; `False` makes any a `UserError` before the request, where upstream's
     `supports_tools` refuses output tools alone. Default: `True`."""
+
+    openai_compatible_served_elsewhere: str
+    """What to use for a model that the service does not serve over Chat Completions, which is a `UserError`."""
 
     openai_compatible_response_fields: tuple[str, ...]
     """Fields of a reply, beside `choices`, that are kept in `ModelResponse.provider_details`."""

@@ -1,6 +1,6 @@
-"""What an endpoint wants changed in a mapped request, as its profile says: pure functions over wire messages.
+"""What an endpoint wants changed in a mapped request, or refused, as its profile says: pure functions.
 
-No function changes what it was given; each returns messages that say the same to the model.
+No function changes what it was given; each returns wire messages that say the same to the model.
 """
 
 from collections.abc import Mapping, Sequence
@@ -176,6 +176,16 @@ def named_tool_choice(
 
 def _tool_name(tool: _Message) -> str:
     return tool[tool['type']]['name']
+
+
+def refuse_model(model_name: str, profile: OpenAICompatibleModelProfile) -> None:
+    """Say when a model is built that its service does not serve it over Chat Completions.
+
+    Raises:
+        UserError: The profile names what to use instead.
+    """
+    if elsewhere := profile.get('openai_compatible_served_elsewhere'):
+        raise UserError(f'{model_name!r} is not served over Chat Completions here. Use {elsewhere}.')
 
 
 def refuse_tools(model_name: str, profile: OpenAICompatibleModelProfile, parameters: ModelRequestParameters) -> None:
