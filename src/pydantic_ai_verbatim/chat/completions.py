@@ -7,11 +7,12 @@ import json
 from typing import Any
 
 from openai.types.chat import ChatCompletion
+from pydantic import BaseModel
 from pydantic_ai.exceptions import ModelAPIError
 
 from .dialect import Dialect
 from .faults import raise_unreadable, typed_error
-from .json_value import JsonObject, is_list, list_of, objects
+from .json_value import JsonObject, is_list, list_of, object_of, objects
 from .replies import repair_reply
 from .sse import chunks_in
 
@@ -42,6 +43,8 @@ def _body(response: object, dialect: Dialect) -> JsonObject:
     """Find the reply in a value that is no object: in its text, in a list, or in an event stream."""
     if isinstance(response, str):
         return _body_in_text(response, dialect)
+    if is_list(response):  # the SDK has made objects of its items
+        response = [item.model_dump(warnings=False) if isinstance(item, BaseModel) else item for item in response]
     found = objects(response)
     if not found:
         raise_unreadable(f'{dialect.system} answered with what is no object', response, dialect)

@@ -32,3 +32,8 @@ class Dialect:
     reasoning_fields: tuple[str, ...] = ('reasoning', 'reasoning_content')
     annotation_types: frozenset[str] = frozenset({'url_citation'})
     leaks_harmony: bool = False
+
+    @property
+    def is_strict(self) -> bool:
+        """Whether upstream's class admits less than its plain one does."""
+        return self.finish_reasons is not None

@@ -207,6 +207,14 @@ def content_of(value: object) -> str | list[Any] | None:
     return as_text(part['text'] if part else value)
 
 
+def joined_text(content: str | list[Any] | None) -> str:
+    """Give the text of a content, joined from its parts as upstream does it."""
+    if not is_list(content):
+        return content or ''
+    texts = [item.get('text') if is_object(item) else item for item in content]
+    return ''.join(text for text in texts if isinstance(text, str))
+
+
 def _parts(items: list[Any]) -> list[Any]:
     parts = [_text_part(item) or item for item in items]
     return items if all(part is item for part, item in zip(parts, items, strict=True)) else parts

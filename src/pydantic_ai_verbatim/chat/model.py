@@ -14,7 +14,7 @@ from typing import Any, cast
 from openai import AsyncOpenAI, AsyncStream
 from openai.types import chat
 from openai.types.chat import ChatCompletionChunk, ChatCompletionContentPartTextParam
-from pydantic_ai.exceptions import AgentRunError, ModelAPIError
+from pydantic_ai.exceptions import AgentRunError, ModelAPIError, ModelHTTPError
 from pydantic_ai.messages import (
     FinishReason,
     ModelMessage,
@@ -35,6 +35,7 @@ from . import llama_cpp, negotiation, requests
 from .completions import repaired_completion, undecoded_body
 from .content_types import MODEL, keep_content_types, with_original_calls
 from .dialect import DEFAULT_THINKING_TAGS, Dialect
+from .error_types import reread
 from .fields import meaning_of
 from .keys import refuse_leaked_key
 from .negotiation import TOOL_RETURN_FORMAT, Attempt, Decision, Endpoint, WireFormat
@@ -213,23 +214,40 @@ class OpenAICompatibleModel(OpenAIChatModel):
     ) -> Any:
         """Send one request; of a stream, look at the first event, so that an error in it is seen before it is handed on."""
         with _attempting(attempt):
-            create = cast('Callable[..., Awaitable[ChatReply]]', super()._completions_create)
-            try:
-                reply = await create(messages, stream, model_settings, model_request_parameters)
-            except ModelAPIError as error:
-                if stream or (text := undecoded_body(error)) is None:
-                    raise
-                return text  # `_process_response` reads what the SDK could not
+            reply = await self._receive(messages, stream, model_settings, model_request_parameters)
         if not isinstance(reply, AsyncStream):
             negotiation.notice_reply(self._endpoint, reply)
             return reply
-        peeked = await PeekedStream.peek(repair_stream(reply, self._dialect(model_request_parameters)))
+        peeked = await PeekedStream.peek(reply)
         if peeked.error is not None:  # upstream's own reading of it raises the typed exception
             await self._process_streamed_response(cast('Any', peeked), model_request_parameters, model_settings)
         negotiation.notice_reply(self._endpoint, peeked.first)
         return peeked
 
     # What comes back --------------------------------------------------------------------------------------------------
+
+    async def _receive(
+        self,
+        messages: list[ModelMessage],
+        stream: bool,
+        model_settings: OpenAIChatModelSettings,
+        model_request_parameters: ModelRequestParameters,
+    ) -> ChatReply | str:
+        """Send one request; a stream will be read through the repairs, and a body that is no JSON by `_process_response`."""
+        create = cast('Callable[..., Awaitable[ChatReply]]', super()._completions_create)
+        try:
+            reply = await create(messages, stream, model_settings, model_request_parameters)
+        except ModelHTTPError as error:
+            if (read := reread(error, self._compatible_profile)) is error:
+                raise
+            raise read from error
+        except ModelAPIError as error:
+            if stream or (text := undecoded_body(error)) is None:
+                raise
+            return text
+        return (
+            repair_stream(reply, self._dialect(model_request_parameters)) if isinstance(reply, AsyncStream) else reply
+        )
 
     def _dialect(self, model_request_parameters: ModelRequestParameters | None = None) -> Dialect:
         """Say what the repairs have to know."""

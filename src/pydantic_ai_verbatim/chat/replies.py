@@ -48,15 +48,14 @@ def repair_reply(reply: JsonObject, dialect: Dialect) -> JsonObject:
     )
 
 
-def unwrapped(body: JsonObject) -> JsonObject:
+def unwrapped(body: JsonObject, depth: int = 3) -> JsonObject:
     """Give the reply inside a body that wraps it (under `provider`, `data`, `response`, ...), or the body itself."""
-    if objects(body.get('choices')):
+    if objects(body.get('choices')) or not depth:
         return body
     for key, value in body.items():
-        if is_object(value) and 'choices' in value:
-            inner = value
+        if is_object(value) and objects((inner := unwrapped(value, depth - 1)).get('choices')):
             around = {name: other for name, other in body.items() if name != key and other is not None}
-            return unwrapped({**around, **{name: own for name, own in inner.items() if own is not None}})
+            return {**around, **{name: own for name, own in inner.items() if own is not None}}
     return body
 
 
@@ -67,6 +66,8 @@ def envelope(body: JsonObject, kind: str) -> JsonObject:
         'object': kind,
         'created': fields.created_at(body.get('created')),
     }
+    if body.get('error') is not None:  # one that says nothing, as `''` or `{}`
+        own['error'] = None
     for name, read in _OPTIONAL.items():
         if name in body:
             own[name] = read(body[name])
@@ -124,7 +125,7 @@ def reason_and_logprobs(choice: JsonObject, dialect: Dialect) -> JsonObject:
     own: JsonObject = {'finish_reason': fields.finish_reason(raw, dialect.finish_reasons)}
     if choice.get('logprobs') is not None:
         own['logprobs'] = fields.logprobs_of(choice['logprobs'])
-    if dialect.finish_reasons is not None:
+    if dialect.is_strict:
         native = fields.string_or_none(choice.get('native_finish_reason'))
         own['native_finish_reason'] = native or (raw if isinstance(raw, str) and raw != own['finish_reason'] else None)
     return own
@@ -173,17 +174,20 @@ def message_fields(message: JsonObject, dialect: Dialect) -> JsonObject:
     """Give the fields of a message or a delta, but for its tool calls, with the types that upstream reads."""
     own: JsonObject = {}
     for name, value in message.items():
-        if value is None or type(value) is str:
+        if value is None or (type(value) is str and name not in ('annotations', 'audio', 'reasoning_details')):
             continue
         if name == 'content':
-            own[name] = fields.content_of(value)
+            content = fields.content_of(value)
+            own[name] = fields.joined_text(content) if dialect.is_strict else content
         elif name in dialect.reasoning_fields:
             own[name] = fields.reasoning_of(value)
         elif name == 'annotations':
             own[name] = fields.annotations_of(value, dialect.annotation_types)
-        elif name in ('refusal', 'audio'):
-            own[name] = _refusal_or_audio(name, value)
-        elif name == 'reasoning_details' and dialect.finish_reasons is not None:
+        elif name == 'audio':
+            own[name] = value if _is_audio(value) else None
+        elif name == 'refusal':
+            own[name] = fields.as_text(value) if value else None
+        elif name == 'reasoning_details' and dialect.is_strict:
             own.update(_reasoning_details(message, value))
     return own
 
@@ -191,11 +195,8 @@ def message_fields(message: JsonObject, dialect: Dialect) -> JsonObject:
 _AUDIO = {'id': str, 'data': str, 'expires_at': int, 'transcript': str}
 
 
-def _refusal_or_audio(name: str, value: object) -> object:
-    if name == 'refusal':
-        return fields.as_text(value) if value else None
-    audio = value if is_object(value) else {}
-    return value if all(type(audio.get(key)) is kind for key, kind in _AUDIO.items()) else None
+def _is_audio(value: object) -> bool:
+    return is_object(value) and all(type(value.get(key)) is kind for key, kind in _AUDIO.items())
 
 
 _DETAIL_TEXT = {'reasoning.text': 'text', 'reasoning.summary': 'summary', 'reasoning.encrypted': 'data'}

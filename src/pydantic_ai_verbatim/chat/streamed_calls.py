@@ -152,8 +152,8 @@ class CallAssembler:
 
     def repeats(self, fragments: list[Any]) -> bool:
         """Whether the fragments of a closing event say all calls once more, whole."""
-        said = [(item.name, item.arguments) for item in (self._read(raw, None, None) for raw in fragments)]
-        return bool(said) and said == [(call.name, call.arguments) for call in self.calls]
+        said = [self._read(raw, None, None) for raw in fragments]
+        return len(said) == len(self.calls) > 0 and all(map(_is_recap, said, self.calls))
 
     def _read(self, raw: object, choice: object, place: int | None) -> Fragment:
         if not is_object(raw):
@@ -282,6 +282,11 @@ class CallAssembler:
             'type': 'function',
             'function': {'name': None, 'arguments': call.arguments if arguments is None else arguments},
         }
+
+
+def _is_recap(fragment: Fragment, call: Call) -> bool:
+    same_id = not fragment.id or not call.id or fragment.id == call.id
+    return same_id and (fragment.name, fragment.arguments) == (call.name, call.arguments)
 
 
 def _says_again(call: Call, fragment: Fragment) -> bool:

@@ -16,7 +16,7 @@ from .json_value import JsonObject, is_list, is_object, list_of, objects
 from .replies import envelope, message_fields, message_in, reason_and_logprobs, text_field, unwrapped
 from .streamed_calls import CallAssembler
 from .thinking_tags import ThinkingTags
-from .tool_calls import calls_in
+from .tool_calls import calls_in, is_blank
 
 KIND = 'chat.completion.chunk'
 
@@ -194,7 +194,7 @@ class StreamRepair:
         closes = reason['finish_reason'] is not None
         deltas = [self._delta(choice, closes=closes) for choice in choices]
         delta = deltas[0] if len(deltas) == 1 else _joined(deltas)
-        text = _text_in(delta)
+        text = fields.joined_text(delta.get('content'))
         pieces = self.tags.feed(text) if text else []
         if closes:
             self.is_finished = True
@@ -248,7 +248,7 @@ class StreamRepair:
         sent = [
             self.calls.feed(call, number, place if several else None)
             for place, call in enumerate(calls)
-            if call is not None and call != {}
+            if not is_blank(call)
         ]
         fragments = [fragment for fragment in sent if fragment is not None]
         return calls if len(fragments) == len(calls) and all(map(_is, fragments, calls)) else fragments
@@ -282,15 +282,6 @@ def _joined(deltas: list[JsonObject]) -> JsonObject:
         joined.update({name: value for name, value in delta.items() if value and not joined.get(name)})
     calls = [call for delta in deltas for call in list_of(delta.get('tool_calls'))]
     return {**joined, 'tool_calls': calls} if calls else joined
-
-
-def _text_in(delta: JsonObject) -> str:
-    """Give the text of a delta, joined from its parts as upstream does it."""
-    content = delta.get('content')
-    if not is_list(content):
-        return content or ''
-    texts = [item.get('text') if is_object(item) else item for item in content]
-    return ''.join(text for text in texts if isinstance(text, str))
 
 
 def _cut(chunk: JsonObject, choice: JsonObject, pieces: list[str] | None) -> Iterator[JsonObject]:

@@ -91,6 +91,11 @@ def calls_in(message: JsonObject) -> list[Any]:
     return [{'type': 'function', 'function': function} for function in legacy if any(function.values())]
 
 
+def is_blank(call: object) -> bool:
+    """Whether a call says nothing at all."""
+    return call is None or (is_object(call) and all(value is None or value == {} for value in call.values()))
+
+
 def repaired_calls(calls: list[Any], dialect: Dialect) -> list[JsonObject]:
     """Give well-formed calls, each the object it was where nothing was wrong with it.
 
@@ -98,7 +103,7 @@ def repaired_calls(calls: list[Any], dialect: Dialect) -> list[JsonObject]:
         ModelAPIError: For a call without a name, and for one that is no object.
     """
     taken: set[str] = set()
-    repaired = [_repaired_call(call, taken, dialect) for call in calls if call is not None and call != {}]
+    repaired = [_repaired_call(call, taken, dialect) for call in calls if not is_blank(call)]
     if len(repaired) == len(calls) and all(new is old for new, old in zip(repaired, calls, strict=True)):
         return calls
     return repaired
