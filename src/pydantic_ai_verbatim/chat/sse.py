@@ -101,11 +101,8 @@ class EventDecoder:
         """Take the end of the bytes, and give what is left: an event that nothing ended, and a body that is none."""
         for line in (*self._lines.flush(), ''):
             yield from self._line(line)
-        if self.is_done:
-            return
-        if self._stray:
-            yield from self._stray_body()
-        yield from self.repair.close(is_done=self.is_done)
+        if not self.is_done:
+            yield from self._end()
 
     def _line(self, line: str) -> Iterator[JsonObject]:
         if self.is_done:
@@ -129,25 +126,23 @@ class EventDecoder:
             return
         for value in values_in(text):
             if value is None:
-                yield from self._done()
+                yield from self._end(is_done=True)
                 return
             if isinstance(value, Unparsed) and name != 'error':
                 self.repair.note(value.text)
             else:
                 yield from self.repair.feed(value.text if isinstance(value, Unparsed) else value.value, name)
 
-    def _done(self) -> Iterator[JsonObject]:
-        yield from self.repair.close(is_done=True)
-        self.is_done = True
-
-    def _stray_body(self) -> Iterator[JsonObject]:
-        """Read a body that is no event stream: plain JSON, one JSON text a line, or something to quote in an error."""
+    def _end(self, *, is_done: bool = False) -> Iterator[JsonObject]:
+        """End the stream; what is no event stream (plain JSON, one JSON text a line, some page) is read by now."""
         text = '\n'.join(self._stray).strip()
         for value in values_in(text):
             if isinstance(value, Parsed):
                 yield from self.repair.feed(value.value)
             elif value is not None:
                 self.repair.note(value.text)
+        yield from self.repair.close(is_done=is_done)
+        self.is_done = is_done
 
 
 @dataclass(frozen=True, slots=True)

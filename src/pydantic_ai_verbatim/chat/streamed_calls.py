@@ -38,7 +38,7 @@ class Fragment:
     def opens(self) -> bool:
         """Whether the arguments look like the beginning of a call's, or there are none yet."""
         text = self.arguments.lstrip()
-        return not text or text[0] in '{"'
+        return not text or text.startswith(('{', '"{'))
 
 
 @dataclass(slots=True)
