@@ -46,7 +46,7 @@ OPENAI_FINISH_REASONS: dict[FinishReason, str] = {
     'error': 'error',
 }
 
-_LATEST = 253_402_300_799_999  # the year 9999 in milliseconds: the last that pydantic reads as a date
+LATEST = 253_402_300_799_999  # the year 9999 in milliseconds: the last that pydantic reads as a date
 
 
 def changed(original: JsonObject, **changes: Any) -> JsonObject:
@@ -89,9 +89,9 @@ def position(value: object) -> int | None:
 
 def created_at(value: object) -> int:
     """Give a creation time as an integer, and 0 (none) for what is no time."""
-    if isinstance(value, str) and value.isdecimal() and len(value) <= len(str(_LATEST)):
+    if isinstance(value, str) and value.isdecimal() and len(value) <= len(str(LATEST)):
         value = int(value)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _LATEST:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= LATEST:
         return 0
     return value if isinstance(value, int) else int(value)
 

@@ -50,10 +50,10 @@ def repair_reply(reply: JsonObject, dialect: Dialect) -> JsonObject:
 
 def unwrapped(body: JsonObject, depth: int = 3) -> JsonObject:
     """Give the reply inside a body that wraps it (under `provider`, `data`, `response`, ...), or the body itself."""
-    if objects(body.get('choices')) or not depth:
+    if body.get('choices') is not None or not depth:
         return body
     for key, value in body.items():
-        if is_object(value) and objects((inner := unwrapped(value, depth - 1)).get('choices')):
+        if is_object(value) and (inner := unwrapped(value, depth - 1)).get('choices') is not None:
             around = {name: other for name, other in body.items() if name != key and other is not None}
             return {**around, **{name: own for name, own in inner.items() if own is not None}}
     return body

@@ -119,7 +119,8 @@ class StreamRepair:
             return False
         if type(event.get('id')) is not str or type(event.get('model')) is not str:
             return False
-        if type(event.get('created')) is not int or event.get('object') != KIND:
+        created = event.get('created')
+        if type(created) is not int or not 0 <= created <= fields.LATEST or event.get('object') != KIND:
             return False
         if len(event) > 5 and any(not isinstance(event.get(name, ''), str | None) for name in _PLAIN_TEXTS):
             return False
