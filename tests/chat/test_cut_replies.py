@@ -6,6 +6,8 @@ from typing import Any, Literal
 
 import pytest
 
+from pydantic_ai_verbatim.chat.json_value import is_list, is_object
+
 from ..conftest import load_cases
 from .reply_cases import CASES, KINDS, REPORTED
 from .stray import Expected, Fails, Says, model_of, outcome_of, streamed, streaming
@@ -15,13 +17,13 @@ Cut = Literal['whole', 'by field', 'by character']
 
 def cut_up(body: Any, cut: Cut) -> list[Any]:
     """Give the events that say what a body says: deltas where it has messages, else the body as one event."""
-    if not isinstance(body, dict):
+    if not is_object(body):
         return [body]
     choices = body.get('choices')
-    if isinstance(choices, list) and choices and all(isinstance(choice, dict) for choice in choices):
+    if is_list(choices) and choices and all(is_object(choice) for choice in choices):
         return list(_events(body, choices, cut))
     for key, value in body.items():
-        if isinstance(value, dict) and 'choices' in value:
+        if is_object(value) and 'choices' in value:
             return [{**body, key: event} for event in cut_up(value, cut)]
     return [body]
 
@@ -46,11 +48,11 @@ def _deltas(message: Any, cut: Cut) -> Iterator[Any]:
     if isinstance(message, str) and cut == 'by character':
         yield from message
         return
-    if not isinstance(message, dict) or cut == 'whole':
-        yield {**message, 'tool_calls': _numbered(message['tool_calls'])} if _has_calls(message) else message
+    if not is_object(message) or cut == 'whole':
+        yield _with_numbered_calls(message)
         return
     for key, value in sorted(message.items(), key=lambda item: not item[0].startswith('reasoning')):
-        if key == 'tool_calls' and _has_calls(message):
+        if key == 'tool_calls' and is_list(value):
             for call in _numbered(value):
                 yield from ({'tool_calls': [fragment]} for fragment in _fragments(call, cut))
         elif isinstance(value, str) and value and key != 'role' and cut == 'by character':
@@ -59,22 +61,24 @@ def _deltas(message: Any, cut: Cut) -> Iterator[Any]:
             yield {key: value}
 
 
-def _has_calls(message: Any) -> bool:
-    return isinstance(message, dict) and isinstance(message.get('tool_calls'), list)
+def _with_numbered_calls(message: Any) -> Any:
+    if not is_object(message) or not is_list(message.get('tool_calls')):
+        return message
+    return {**message, 'tool_calls': _numbered(message['tool_calls'])}
 
 
 def _numbered(calls: list[Any]) -> list[Any]:
-    return [{'index': index, **call} if isinstance(call, dict) and call else call for index, call in enumerate(calls)]
+    return [{'index': index, **call} if is_object(call) and call else call for index, call in enumerate(calls)]
 
 
 def _fragments(call: Any, cut: Cut) -> Iterator[Any]:
-    if not isinstance(call, dict) or not isinstance(call.get('function'), dict):
+    if not is_object(call) or not is_object(call.get('function')):
         yield call
         return
     function = {key: value for key, value in call['function'].items() if key != 'arguments'}
     yield {**call, 'function': function}
     arguments = call['function'].get('arguments')
-    pieces = arguments if isinstance(arguments, str) and cut == 'by character' else [arguments]
+    pieces = list(arguments) if isinstance(arguments, str) and cut == 'by character' else [arguments]
     for piece in pieces:
         yield {'index': call['index'], 'function': {'arguments': piece}}
 

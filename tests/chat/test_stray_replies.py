@@ -1,7 +1,7 @@
 """Whole replies that stray: every reported case, and more of each kind, through the model class over a transport."""
 
 import json
-from typing import Any
+from typing import Any, cast
 
 import httpx2
 import pytest
@@ -10,15 +10,28 @@ from pydantic_ai.exceptions import IncompleteToolCall, ModelAPIError
 from pydantic_ai.messages import ModelRequest, ModelResponse, ToolReturnPart
 
 from ..conftest import load_cases
-from ..wire import body, completion, reply_to
+from ..wire import body, completion
 from .reply_cases import CASES, KINDS, OPENROUTER_CASES, PARIS, REPORTED, calling, paris, paris_with, saying
-from .stray import Expected, Fails, Says, answering, event_stream, model_of, outcome_of, said, streaming, text, whole
+from .stray import (
+    Expected,
+    Fails,
+    Respond,
+    Says,
+    answering,
+    event_stream,
+    model_of,
+    outcome_of,
+    said,
+    streaming,
+    text,
+    whole,
+)
 
 
 @pytest.mark.parametrize('case', load_cases('replies'))
 async def test_a_reported_reply_is_read_right(case: dict[str, Any]):
     """Each reply of a public bug report gives what it says, or the typed error that it is."""
-    kind = KINDS.get(case['id'], case['kind'])
+    kind = KINDS.get(case['id']) or str(case['kind'])
     model = model_of(kind, case['model'], answering(case['body'], case['status'], case['headers']))
     REPORTED[case['id']].check(await outcome_of(whole(model, kind)))
 
@@ -52,7 +65,7 @@ async def test_a_variant_reads_it_as_well(kind: str, reply: Any, expected: Expec
 
 # Bodies that are no JSON ---------------------------------------------------------------------------------------------
 
-CHUNKS = [
+CHUNKS: list[Any] = [
     {'id': 'r1', 'model': 'm', 'created': 1, 'choices': [{'index': 0, 'delta': {'reasoning_content': 't'}}]},
     {'choices': [{'index': 0, 'delta': {'content': 'h'}}]},
     {'choices': [{'index': 0, 'delta': {'content': 'i', 'tool_calls': [paris()]}}]},
@@ -100,7 +113,7 @@ def agent_with(replies: list[Any], kind: str = 'compat') -> tuple[Agent[None, st
     def respond(request: httpx2.Request) -> httpx2.Response:
         requests.append(body(request))
         reply = replies[len(requests) - 1]
-        return reply(request) if callable(reply) else httpx2.Response(200, json=reply)
+        return cast('Respond', reply)(request) if callable(reply) else httpx2.Response(200, json=reply)
 
     agent = Agent(model_of(kind, 'glm-5', respond))
 
@@ -180,7 +193,7 @@ async def test_an_agent_streams_what_strays():
         {'choices': [{'index': 0, 'delta': {'tool_calls': [{'index': 0, **paris('a')}]}}]},
         {'choices': [{'index': 0, 'delta': {'tool_calls': [{'index': 0, **paris('b')}]}, 'finish_reason': 'stop'}]},
     ]
-    agent, log, requests = agent_with([streaming(calls), lambda request: reply_to(request, {'content': 'done'})])
+    agent, log, requests = agent_with([streaming(calls), streaming([{'choices': [{'delta': {'content': 'done'}}]}])])
     async with agent.run_stream('hi') as result:
         output = await result.get_output()
     assert (output, log, len(requests)) == ('done', ['Paris', 'Paris'], 2)

@@ -51,9 +51,13 @@ LATEST = 253_402_300_799_999  # the year 9999 in milliseconds: the last that pyd
 
 def changed(original: JsonObject, **changes: Any) -> JsonObject:
     """Give the object with some fields changed, or the object itself where none differs."""
-    if all(key in original and original[key] is value for key, value in changes.items()):
+    if all(key in original and _is_same(original[key], value) for key, value in changes.items()):
         return original
     return {**original, **changes}
+
+
+def _is_same(old: object, new: object) -> bool:
+    return old is new or (type(old) is type(new) and isinstance(new, str | int) and old == new)
 
 
 def as_text(value: object) -> str:

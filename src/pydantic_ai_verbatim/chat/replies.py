@@ -78,9 +78,13 @@ def _object_or_none(value: object) -> object:
     return value if is_object(value) else None
 
 
+_MODERATED = ('moderation_results', 'error')
+
+
 def _moderation_or_none(value: object) -> object:
     """OpenAI's moderation of a request and its answer holds both (the only shape that upstream can dump)."""
-    return value if is_object(value) and {'input', 'output'} <= value.keys() else None
+    sides = [value.get('input'), value.get('output')] if is_object(value) else [None]
+    return value if all(is_object(side) and side.get('type') in _MODERATED for side in sides) else None
 
 
 _OPTIONAL: dict[str, Any] = {
