@@ -44,6 +44,38 @@ def copilot(model_name: str, *, provider: Provider[Any] | None = None) -> OpenAI
     return CopilotCompatibleModel(model_name, provider=provider or 'github-copilot')
 
 
+def grok(model_name: str, *, provider: Provider[Any] | None = None) -> OpenAICompatibleModel:
+    """Grok, at xAI's API."""
+    from .chat.model import OpenAICompatibleModel
+    from .providers.grok import GrokProvider
+
+    return OpenAICompatibleModel(model_name, provider=provider or GrokProvider())
+
+
+def perplexity(model_name: str, *, provider: Provider[Any] | None = None) -> OpenAICompatibleModel:
+    """Perplexity's Sonar models."""
+    from .chat.model import OpenAICompatibleModel
+    from .providers.perplexity import PerplexityProvider
+
+    return OpenAICompatibleModel(model_name, provider=provider or PerplexityProvider())
+
+
+def lm_studio(model_name: str, *, provider: Provider[Any] | None = None) -> OpenAICompatibleModel:
+    """LM Studio, on this machine or where `LM_STUDIO_BASE_URL` says."""
+    from .chat.model import OpenAICompatibleModel
+    from .providers.lm_studio import LMStudioProvider
+
+    return OpenAICompatibleModel(model_name, provider=provider or LMStudioProvider())
+
+
+def zen(model_name: str, *, provider: Provider[Any] | None = None) -> OpenAICompatibleModel:
+    """OpenCode Zen."""
+    from .chat.model import OpenAICompatibleModel
+    from .providers.zen import ZenProvider
+
+    return OpenAICompatibleModel(model_name, provider=provider or ZenProvider())
+
+
 def _openrouter_provider() -> Provider[Any]:
     """Give upstream's provider with the key that it reads itself, or with the one in `OR_API_KEY`."""
     from pydantic_ai.providers.openrouter import OpenRouterProvider
