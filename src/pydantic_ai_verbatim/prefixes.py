@@ -40,8 +40,9 @@ def openrouter(model_name: str, *, provider: Provider[Any] | None = None) -> Ope
 def copilot(model_name: str, *, provider: Provider[Any] | None = None) -> OpenAICompatibleModel:
     """GitHub Copilot, with upstream's provider and everything of upstream's model."""
     from .chat.variants import CopilotCompatibleModel
+    from .providers.copilot import copilot_provider
 
-    return CopilotCompatibleModel(model_name, provider=provider or 'github-copilot')
+    return CopilotCompatibleModel(model_name, provider=provider or copilot_provider())
 
 
 def grok(model_name: str, *, provider: Provider[Any] | None = None) -> OpenAICompatibleModel:

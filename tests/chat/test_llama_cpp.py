@@ -149,7 +149,7 @@ async def test_an_explicit_format_and_a_request_without_parts_ask_nothing(option
 
 
 async def huge(_: Request) -> Response:
-    async def spaces() -> Any:
+    async def spaces() -> AsyncGenerator[bytes]:
         for _ in range(10_000):
             yield b' ' * 65536
 
@@ -162,7 +162,7 @@ async def never(_: Request) -> Response:
 
 
 async def dripping(_: Request) -> Response:
-    async def drops() -> Any:
+    async def drops() -> AsyncGenerator[bytes]:
         while True:
             yield b' '
             await asyncio.sleep(0.05)

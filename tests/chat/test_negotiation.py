@@ -110,7 +110,8 @@ async def test_the_order(options: Any, settings: Any, learned: Any, expected: tu
     await request(model, settings=settings)
     sent = {'parts': NATIVE, 'text': 'a\nb', 'json': '["a","b"]'}[expected[0]]
     assert wire.messages[-1]['content'] == sent
-    assert model._decide({**(options.get('settings') or {}), **settings}) == expected
+    merged: Any = dict(options.get('settings') or {}) | settings
+    assert model._decide(merged) == expected
 
 
 @pytest.mark.parametrize('value', ['list', '', 1])
