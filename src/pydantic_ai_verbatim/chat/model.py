@@ -14,7 +14,7 @@ from openai import AsyncOpenAI, AsyncStream
 from openai.types import chat
 from openai.types.chat import ChatCompletionChunk, ChatCompletionContentPartTextParam
 from pydantic_ai.exceptions import AgentRunError, ModelAPIError
-from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, ToolReturnPart
+from pydantic_ai.messages import ModelMessage, ModelRequest, ModelRequestPart, ModelResponse, ToolReturnPart
 from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.models.openai import OpenAIChatModel, OpenAIChatModelSettings
 from pydantic_ai.profiles import ModelProfile, ModelProfileSpec
@@ -22,11 +22,11 @@ from pydantic_ai.providers import Provider
 from pydantic_ai.settings import ModelSettings
 
 from ..tool_returns import EMPTY_LIST, as_json, item_texts, joined, tuples_as_lists
-from . import llama_cpp, negotiation
+from . import llama_cpp, negotiation, requests
 from .keys import refuse_leaked_key
 from .negotiation import TOOL_RETURN_FORMAT, Attempt, Decision, Endpoint, WireFormat
 from .peeking import PeekedStream
-from .profile import ToolReturnFormat, endpoint_profile
+from .profile import OpenAICompatibleModelProfile, ToolReturnFormat, endpoint_profile
 
 ChatReply = chat.ChatCompletion | AsyncStream[ChatCompletionChunk] | ModelResponse
 
@@ -79,6 +79,10 @@ class OpenAICompatibleModel(OpenAIChatModel):
     # What goes out ---------------------------------------------------------------------------------------------------
 
     @property
+    def _compatible_profile(self) -> OpenAICompatibleModelProfile:
+        return cast('OpenAICompatibleModelProfile', self.profile)
+
+    @property
     def _endpoint(self) -> Endpoint:
         return Endpoint(negotiation.public_base_url(self.base_url), self.model_name)
 
@@ -113,11 +117,11 @@ class OpenAICompatibleModel(OpenAIChatModel):
         *,
         model_settings: ModelSettings | None = None,
     ) -> list[chat.ChatCompletionMessageParam]:
-        """Decide on the format before the messages are mapped, and report it once they are."""
+        """Decide on the format before the messages are mapped; then change what the endpoint wants changed."""
         with _attempting(_attempt.get() or Attempt(self._decide(model_settings))) as attempt:
             mapped = await super()._map_messages(messages, model_request_parameters, model_settings=model_settings)
         attempt.report()
-        return mapped
+        return requests.apply(mapped, self._compatible_profile)
 
     async def _map_user_message(self, message: ModelRequest) -> AsyncIterable[chat.ChatCompletionMessageParam]:
         """Replace the content of the tool messages that hold a list.
@@ -126,7 +130,7 @@ class OpenAICompatibleModel(OpenAIChatModel):
         """
         attempt = _attempt.get() or Attempt(self._decide(self.settings))
         message = tuples_as_lists(message)
-        returns = (part for part in message.parts if part.part_kind in ('tool-return', 'retry-prompt'))
+        returns = (part for part in message.parts if _becomes_tool_message(part))
         async for param in super()._map_user_message(message):
             if param['role'] == 'tool':
                 part = next(returns, None)
@@ -151,6 +155,15 @@ class OpenAICompatibleModel(OpenAIChatModel):
             if unanswered and await llama_cpp.loses_parts(self.client, self.model_name):
                 negotiation.learn(self._endpoint, Decision('text', 'llama.cpp template'))
         attempt.decision = negotiation.learned(self._endpoint) or attempt.decision
+
+    def _get_tool_choice(
+        self, model_settings: OpenAIChatModelSettings, model_request_parameters: ModelRequestParameters
+    ) -> tuple[list[chat.ChatCompletionToolParam], chat.ChatCompletionToolChoiceOptionParam | None]:
+        """Refuse tools that the endpoint does not take, and say a named tool with a string where it takes no other."""
+        requests.refuse_tools(self.model_name, self._compatible_profile, model_request_parameters)
+        chosen = super()._get_tool_choice(model_settings, model_request_parameters)
+        strings_only = self._compatible_profile.get('openai_compatible_string_tool_choice', False)
+        return requests.named_tool_choice(*chosen) if strings_only else chosen
 
     async def _completions_create(  # pyright: ignore[reportIncompatibleMethodOverride]  # upstream's overloads in one
         self,
@@ -204,6 +217,11 @@ def _attempting(attempt: Attempt) -> Generator[Attempt]:
         yield attempt
     finally:
         _attempt.reset(token)
+
+
+def _becomes_tool_message(part: ModelRequestPart) -> bool:
+    """Whether upstream makes a tool message of a part: each tool return, and its deprecated `RetryPromptPart`s of tools."""
+    return part.part_kind == 'tool-return' or (part.part_kind == 'retry-prompt' and part.tool_name is not None)
 
 
 def _content(

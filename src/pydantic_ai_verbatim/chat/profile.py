@@ -34,13 +34,13 @@ ToolReturnFormat: TypeAlias = Literal['auto', 'parts', 'text', 'json']
 
 
 class ErrorReading(NamedTuple):
-    """What a service means by the `type` of an error, where its HTTP status says something else."""
+    """What a service means by the `type` of an error, where the HTTP status says something else."""
+
+    category: type[ModelQuotaExceededError | ModelRequestRejectedError]
+    """The kind of error that it is."""
 
     hint: str
-    """What happened and what to do about it, added to the error's message."""
-
-    category: type[ModelQuotaExceededError | ModelRequestRejectedError] | None = None
-    """The kind of error it is, or `None` to keep the kind that the status gives."""
+    """What happened and what to do about it, for the error's message."""
 
 
 class OpenAICompatibleModelProfile(OpenAIModelProfile, total=False):
@@ -70,6 +70,9 @@ class OpenAICompatibleModelProfile(OpenAIModelProfile, total=False):
     openai_compatible_supports_tools: bool
     """Whether the endpoint takes tools; `False` makes any a `UserError` before the request, where upstream's
     `supports_tools` refuses output tools alone. Default: `True`."""
+
+    openai_compatible_served_elsewhere: str
+    """What to use for a model that the service does not serve over Chat Completions, which is a `UserError`."""
 
     openai_compatible_response_fields: tuple[str, ...]
     """Fields of a reply, beside `choices`, that are kept in `ModelResponse.provider_details`."""
@@ -200,7 +203,7 @@ _OPENAI_MODEL = re.compile(
 _WORDS = {re.compile(rf'(?:^|[^a-z0-9])({words})'): profile for words, profile in _FAMILIES.items()}
 
 
-def family_profile(model_name: str) -> ModelProfile:
+def family_profile(model_name: str) -> OpenAICompatibleModelProfile:
     """Give the profile of a model behind a server that is not its maker's own.
 
     Args:
@@ -212,11 +215,15 @@ def family_profile(model_name: str) -> ModelProfile:
     """
     if openai_name := openai_model_name(model_name):
         schema = ModelProfile(json_schema_transformer=OpenAIJsonSchemaTransformer)
-        return merge_profile(schema, openai_model_profile(openai_name))
+        return _ours(merge_profile(schema, openai_model_profile(openai_name)))
     name = model_name.lower()
     # The model's own name decides; the organization's is asked where that says nothing (`mistralai/Leanstral`).
     family = _family(name.rpartition('/')[2]) or _family(name)
-    return merge_profile(COMPATIBLE_PROFILE, family)
+    return _ours(merge_profile(COMPATIBLE_PROFILE, family))
+
+
+def _ours(profile: ModelProfile) -> OpenAICompatibleModelProfile:
+    return cast('OpenAICompatibleModelProfile', profile)
 
 
 def openai_model_name(model_name: str) -> str | None:
