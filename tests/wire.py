@@ -70,6 +70,7 @@ def completion(message: dict[str, Any], finish_reason: str = 'stop', **extra: An
         'created': 1,
         'model': 'm',
         'choices': [{'index': 0, 'message': message, 'finish_reason': finish_reason}],
+        'provider': 'Test',  # OpenRouter's replies name who served them
         'usage': {'prompt_tokens': 3, 'completion_tokens': 2, 'total_tokens': 5},
         **extra,
     }

@@ -14,7 +14,7 @@ from typing import Any, cast
 from openai import AsyncOpenAI, AsyncStream
 from openai.types import chat
 from openai.types.chat import ChatCompletionChunk, ChatCompletionContentPartTextParam
-from pydantic_ai.exceptions import AgentRunError, ModelAPIError, ModelHTTPError
+from pydantic_ai.exceptions import AgentRunError, ModelAPIError
 from pydantic_ai.messages import (
     FinishReason,
     ModelMessage,
@@ -35,7 +35,7 @@ from . import llama_cpp, negotiation, requests
 from .completions import repaired_completion, undecoded_body
 from .content_types import MODEL, keep_content_types, with_original_calls
 from .dialect import DEFAULT_THINKING_TAGS, Dialect
-from .error_types import reread
+from .error_types import rereading_errors
 from .fields import meaning_of
 from .keys import refuse_leaked_key
 from .negotiation import TOOL_RETURN_FORMAT, Attempt, Decision, Endpoint, WireFormat
@@ -87,6 +87,7 @@ class OpenAICompatibleModel(OpenAIChatModel):
         self._tool_return_format = negotiation.checked_format(tool_return_format)
         super().__init__(model_name, provider=cast('Any', provider), profile=profile, settings=settings)
         refuse_leaked_key(self._provider)
+        requests.refuse_model(model_name, self._compatible_profile)
 
     def _provider_model_profile(self) -> ModelProfile:
         """Behind a generic provider, take the model family's flags instead of OpenAI's."""
@@ -213,7 +214,7 @@ class OpenAICompatibleModel(OpenAIChatModel):
         model_request_parameters: ModelRequestParameters,
     ) -> Any:
         """Send one request; of a stream, look at the first event, so that an error in it is seen before it is handed on."""
-        with _attempting(attempt):
+        with _attempting(attempt), rereading_errors(self._compatible_profile):
             reply = await self._receive(messages, stream, model_settings, model_request_parameters)
         if not isinstance(reply, AsyncStream):
             negotiation.notice_reply(self._endpoint, reply)
@@ -237,10 +238,6 @@ class OpenAICompatibleModel(OpenAIChatModel):
         create = cast('Callable[..., Awaitable[ChatReply]]', super()._completions_create)
         try:
             reply = await create(messages, stream, model_settings, model_request_parameters)
-        except ModelHTTPError as error:
-            if (read := reread(error, self._compatible_profile)) is error:
-                raise
-            raise read from error
         except ModelAPIError as error:
             if stream or (text := undecoded_body(error)) is None:
                 raise
