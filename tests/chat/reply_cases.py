@@ -380,7 +380,7 @@ CASES: list[tuple[str, Any, Expected]] = [
 """More of each kind, through `OpenAICompatibleModel`: id, body, what is right."""
 
 OPENROUTER_CASES: list[tuple[str, Any, Expected]] = [
-    ('provider-missing', OK, Says([text('hi')], details={'downstream_provider': 'unknown'})),
+    ('provider-missing', without(OK, 'provider'), Says([text('hi')], details={'downstream_provider': 'unknown'})),
     (
         'finish-of-vendor',
         {**saying('hi', 'sensitive'), 'provider': 'X'},

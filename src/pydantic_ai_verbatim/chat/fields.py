@@ -51,13 +51,14 @@ LATEST = 253_402_300_799_999  # the year 9999 in milliseconds: the last that pyd
 
 def changed(original: JsonObject, **changes: Any) -> JsonObject:
     """Give the object with some fields changed, or the object itself where none differs."""
-    if all(key in original and _is_same(original[key], value) for key, value in changes.items()):
-        return original
-    return {**original, **changes}
+    for key, new in changes.items():
+        old = original.get(key, _ABSENT)
+        if old is not new and (type(old) is not type(new) or type(new) not in (str, int) or old != new):
+            return {**original, **changes}
+    return original
 
 
-def _is_same(old: object, new: object) -> bool:
-    return old is new or (type(old) is type(new) and isinstance(new, str | int) and old == new)
+_ABSENT = object()
 
 
 def as_text(value: object) -> str:
@@ -211,12 +212,12 @@ def content_of(value: object) -> str | list[Any] | None:
     return as_text(part['text'] if part else value)
 
 
-def joined_text(content: str | list[Any] | None) -> str:
+def joined_text(content: Any) -> str:
     """Give the text of a content, joined from its parts as upstream does it."""
-    if not is_list(content):
-        return content or ''
-    texts = [item.get('text') if is_object(item) else item for item in content]
-    return ''.join(text for text in texts if isinstance(text, str))
+    if is_list(content):
+        texts = [item.get('text') if is_object(item) else item for item in content]
+        return ''.join(text for text in texts if isinstance(text, str))
+    return content or ''
 
 
 def _parts(items: list[Any]) -> list[Any]:

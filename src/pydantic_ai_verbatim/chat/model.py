@@ -7,7 +7,7 @@ What comes back: whole replies and streams are repaired before upstream reads th
 from collections.abc import AsyncIterable, Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, cast
 
@@ -242,19 +242,18 @@ class OpenAICompatibleModel(OpenAIChatModel):
             if stream or (text := undecoded_body(error)) is None:
                 raise
             return text
-        return (
-            repair_stream(reply, self._dialect(model_request_parameters)) if isinstance(reply, AsyncStream) else reply
-        )
+        if not isinstance(reply, AsyncStream):
+            return reply
+        return repair_stream(reply, replace(self._dialect, tools=frozenset(model_request_parameters.tool_defs)))
 
-    def _dialect(self, model_request_parameters: ModelRequestParameters | None = None) -> Dialect:
-        """Say what the repairs have to know."""
+    @cached_property
+    def _dialect(self) -> Dialect:
+        """What the repairs have to know of the endpoint."""
         profile = self._compatible_profile
-        tools = model_request_parameters.tool_defs if model_request_parameters else ()
         reasoning = (profile.get('openai_chat_thinking_field'), 'reasoning', 'reasoning_content')
         return Dialect(
             model_name=self.model_name,
             system=self.system,
-            tools=frozenset(tools),
             thinking_tags=profile.get('thinking_tags', DEFAULT_THINKING_TAGS),
             reasoning_fields=tuple(dict.fromkeys(name for name in reasoning if name)),
             leaks_harmony=profile.get('openai_compatible_reads_harmony_headers', False),
@@ -262,7 +261,7 @@ class OpenAICompatibleModel(OpenAIChatModel):
 
     def _process_response(self, response: chat.ChatCompletion | str, **kwargs: Any) -> ModelResponse:
         """Repair the reply first: upstream touches `choices[0]` before its own validation hook."""
-        completion = repaired_completion(response, self._dialect())
+        completion = repaired_completion(response, self._dialect)
         processed = super()._process_response(completion, **kwargs)
         calls = completion.choices[0].message.tool_calls or []
         if calls and processed.finish_reason == 'stop':

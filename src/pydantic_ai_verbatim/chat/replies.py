@@ -11,7 +11,7 @@ from .dialect import Dialect
 from .faults import error_in, foreign_shape, raise_foreign, raise_unreadable, typed_error
 from .fields import changed
 from .json_value import JsonObject, is_list, is_object, list_of, objects
-from .tool_calls import HEADER_CONTENT_TYPE, calls_in, read_name, repaired_calls
+from .tool_calls import HEADER_CONTENT_TYPE, are_plain, calls_in, read_name, repaired_calls
 
 
 def repair_reply(reply: JsonObject, dialect: Dialect) -> JsonObject:
@@ -28,6 +28,8 @@ def repair_reply(reply: JsonObject, dialect: Dialect) -> JsonObject:
         ModelAPIError: For an error inside a 200, and for a reply without an answer.
         UnexpectedModelBehavior: For a reply in another API's shape.
     """
+    if _is_plain(reply, dialect):
+        return reply
     body = unwrapped(reply)
     if error := error_in(body):
         raise typed_error(error, dialect)
@@ -94,6 +96,42 @@ _OPTIONAL: dict[str, Any] = {
     'metadata': _object_or_none,
     'moderation': _moderation_or_none,
 }
+
+
+# The replies that nearly all are -------------------------------------------------------------------------------------
+
+_PLAIN_KEYS = frozenset({'id', 'object', 'created', 'model', 'choices', 'usage'})
+_SPECIAL_FIELDS = frozenset({'tool_calls', 'annotations', 'audio', 'function_call', 'reasoning_details'})
+
+
+def _is_plain(reply: JsonObject, dialect: Dialect) -> bool:
+    """Whether a reply is what nearly all are, well-formed and without anything special, so that no closer look is due."""
+    choices, created = reply.get('choices'), reply.get('created')
+    if not is_list(choices) or len(choices) != 1 or dialect.is_strict or dialect.leaks_harmony:
+        return False
+    if not reply.get('id') or not reply.get('model') or reply.get('object') != 'chat.completion':
+        return False
+    if type(reply['id']) is not str or type(reply['model']) is not str or type(created) is not int:
+        return False
+    if not 0 <= created <= fields.LATEST or fields.usage_of(reply.get('usage')) is not reply.get('usage'):
+        return False
+    for name, value in reply.items():
+        if value is not None and name not in _PLAIN_KEYS:
+            return False
+    return is_object(choices[0]) and _is_plain_choice(choices[0])
+
+
+def _is_plain_choice(choice: JsonObject) -> bool:
+    message, reason = choice.get('message'), choice.get('finish_reason')
+    if not is_object(message) or type(choice.get('index')) is not int or type(reason) is not str or not reason:
+        return False
+    if choice.get('logprobs') is not None or choice.get('error') is not None or message.get('role') != 'assistant':
+        return False
+    for name, value in message.items():
+        if value is not None and (type(value) is not str or name in _SPECIAL_FIELDS) and name != 'tool_calls':
+            return False
+    calls = message.get('tool_calls')
+    return calls is None or (is_list(calls) and are_plain(calls))
 
 
 # Choices -------------------------------------------------------------------------------------------------------------

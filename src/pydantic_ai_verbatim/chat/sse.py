@@ -6,6 +6,7 @@ at all fail in the SDK before any hook of upstream's; this decoder stands in the
 
 import json
 from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, cast
 
@@ -121,6 +122,9 @@ class EventDecoder:
             self._stray.append(line)
 
     def _event(self, data: str, name: str | None) -> Iterator[JsonObject]:
+        if (value := _only_object_in(data)) is not None and name not in _KEEP_ALIVES:
+            yield from self.repair.feed(value, name)
+            return
         text = data.strip()
         if not text or text[0] == ':' or text.lower() in _KEEP_ALIVES or name in _KEEP_ALIVES:
             return
@@ -157,6 +161,14 @@ class Unparsed:
     """Text that is no JSON."""
 
     text: str
+
+
+def _only_object_in(data: str) -> JsonObject | None:
+    """Read the object that nearly all events hold."""
+    if data[:1] == '{':
+        with suppress(ValueError, RecursionError):
+            return json.loads(data)
+    return None
 
 
 def values_in(text: str) -> Iterator[Parsed | Unparsed | None]:

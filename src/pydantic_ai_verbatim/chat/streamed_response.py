@@ -52,15 +52,18 @@ class RepairedStreamedResponse(OpenAIStreamedResponse):
 
     def _map_chunk_provider_details(self, chunk: ChatCompletionChunk) -> dict[str, Any] | None:
         """Keep the fields of the service's own that the profile names."""
-        details = super()._map_chunk_provider_details(chunk) or {}
-        return {**details, **kept_fields(chunk, cast('OpenAICompatibleModelProfile', self._model_profile))} or None
+        details = super()._map_chunk_provider_details(chunk)
+        kept = kept_fields(chunk, cast('OpenAICompatibleModelProfile', self._model_profile))
+        return {**(details or {}), **kept} if kept else details
 
     def _add_usage(self, usage: RequestUsage, *, reported: bool, cumulative: bool = False) -> None:
         """Let each report replace the one before: the repairs have made it say all that is known by then."""
-        super()._add_usage(usage, reported=reported, cumulative=cumulative or reported)
+        if reported:  # without a report, there is nothing to add
+            super()._add_usage(usage, reported=True, cumulative=True)
 
 
 def kept_fields(reply: Any, profile: OpenAICompatibleModelProfile) -> dict[str, Any]:
     """Give the fields of a reply that the profile wants kept in `provider_details`, as citations."""
-    extra = object_of(reply.model_extra)
-    return {name: extra[name] for name in profile.get('openai_compatible_response_fields', ()) if extra.get(name)}
+    names = profile.get('openai_compatible_response_fields', ())
+    extra = object_of(reply.model_extra) if names else {}
+    return {name: extra[name] for name in names if extra.get(name)}

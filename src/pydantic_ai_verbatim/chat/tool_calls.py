@@ -109,6 +109,21 @@ def repaired_calls(calls: list[Any], dialect: Dialect) -> list[JsonObject]:
     return repaired
 
 
+def are_plain(calls: list[Any]) -> bool:
+    """Whether the calls are what nearly all are, so that no closer look is due."""
+    ids: set[str] = set()
+    for call in calls:
+        if not is_object(call) or call.get('type') != 'function' or not is_object(call.get('function')):
+            return False
+        name, arguments, identity = call['function'].get('name'), call['function'].get('arguments'), call.get('id')
+        if type(name) is not str or type(arguments) is not str or type(identity) is not str:
+            return False
+        if not name or not identity or arguments[:1] != '{':
+            return False
+        ids.add(identity)
+    return len(ids) == len(calls)
+
+
 def _repaired_call(call: object, taken: set[str], dialect: Dialect) -> JsonObject:
     if not is_object(call):
         raise_unreadable(f'{dialect.system} sent a tool call that is no object', call, dialect)

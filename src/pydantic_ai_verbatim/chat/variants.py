@@ -5,6 +5,7 @@ what the service wants in each request.
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from openai import AsyncOpenAI
@@ -56,10 +57,11 @@ class OpenRouterCompatibleModel(OpenAICompatibleModel, OpenRouterModel):
     def _streamed_response_cls(self) -> type[OpenRouterStreamedResponse]:
         return OpenRouterRepairedStreamedResponse
 
-    def _dialect(self, model_request_parameters: ModelRequestParameters | None = None) -> Dialect:
+    @cached_property
+    def _dialect(self) -> Dialect:
         """Upstream's OpenRouter classes are stricter than its others: a provider's name, and known finish reasons."""
         return replace(
-            super()._dialect(model_request_parameters),
+            super()._dialect,
             finish_reasons=_OPENROUTER_FINISH_REASONS,
             fields={'provider': 'unknown'},
             annotation_types=frozenset({'url_citation', 'file'}),
