@@ -25,18 +25,20 @@ def content_type_details(call: Any, model_name: str) -> dict[str, Any] | None:
         call: The SDK's object.
         model_name: The model that was asked for: with the provider's URL, it is the endpoint that gave it.
     """
-    for place, holder in (('tool_call', call), ('function', call.function)):
-        content_type = object_of(getattr(holder, 'model_extra', None)).get(CONTENT_TYPE)
-        if isinstance(content_type, str):
-            return {CONTENT_TYPE: content_type, PLACE: place, MODEL: model_name}
-    leaked = object_of(call.model_extra).get(HEADER_CONTENT_TYPE)
+    own, functions = object_of(call.model_extra), object_of(getattr(call.function, 'model_extra', None))
+    if not own and not functions:
+        return None
+    for place, extra in (('tool_call', own), ('function', functions)):
+        if isinstance(extra.get(CONTENT_TYPE), str):
+            return {CONTENT_TYPE: extra[CONTENT_TYPE], PLACE: place, MODEL: model_name}
+    leaked = own.get(HEADER_CONTENT_TYPE)
     return {CONTENT_TYPE: leaked} if leaked else None
 
 
 def keep_content_types(response: ModelResponse, calls: Sequence[Any], model_name: str, provider_name: str) -> None:
     """Note the content types of a reply's tool calls on the parts that upstream made of them, one to one."""
     parts = [part for part in response.parts if isinstance(part, ToolCallPart)]
-    for part, call in zip(parts, calls, strict=True):
+    for part, call in zip(parts, calls, strict=False):  # there are no parts beside a refusal
         if details := content_type_details(call, model_name):
             part.provider_details = {**(part.provider_details or {}), **details}
             part.provider_name = provider_name

@@ -263,11 +263,10 @@ class OpenAICompatibleModel(OpenAIChatModel):
         """Repair the reply first: upstream touches `choices[0]` before its own validation hook."""
         completion = repaired_completion(response, self._dialect)
         processed = super()._process_response(completion, **kwargs)
-        calls = completion.choices[0].message.tool_calls or []
-        if calls and processed.finish_reason == 'stop':
-            processed.finish_reason = 'tool_call'
-        if calls and processed.tool_calls:
+        if calls := completion.choices[0].message.tool_calls:
             keep_content_types(processed, calls, self.model_name, self.system)
+            if processed.finish_reason == 'stop':
+                processed.finish_reason = 'tool_call'
         return processed
 
     def _missing_finish_reason(self, choice: Any) -> Any:
