@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from openai import AsyncOpenAI, AsyncStream
 from openai.types import chat
@@ -23,6 +23,7 @@ from pydantic_ai.settings import ModelSettings
 
 from ..tool_returns import EMPTY_LIST, as_json, item_texts, joined, tuples_as_lists
 from . import llama_cpp, negotiation, requests
+from .error_types import rereading_errors
 from .keys import refuse_leaked_key
 from .negotiation import TOOL_RETURN_FORMAT, Attempt, Decision, Endpoint, WireFormat
 from .peeking import PeekedStream
@@ -42,13 +43,15 @@ class OpenAICompatibleModel(OpenAIChatModel):
     does everything else as `OpenAIChatModel` does it.
     """
 
+    _default_provider: ClassVar[str] = 'openai'
+
     _tool_return_format: ToolReturnFormat = field(repr=False)
 
     def __init__(
         self,
         model_name: str,
         *,
-        provider: Provider[AsyncOpenAI] | str = 'openai',
+        provider: Provider[AsyncOpenAI] | str | None = None,
         profile: ModelProfileSpec | None = None,
         settings: ModelSettings | None = None,
         tool_return_format: ToolReturnFormat = 'auto',
@@ -57,7 +60,8 @@ class OpenAICompatibleModel(OpenAIChatModel):
 
         Args:
             model_name: The model's name, as the server knows it.
-            provider: The provider, or the name of one that upstream knows.
+            provider: The provider, or the name of one that upstream knows; by default `'openai'`, and for a subclass
+                that of its service.
             profile: The model profile; by default the provider's, and behind a generic provider the model family's.
             settings: Default settings of this model's requests.
             tool_return_format: How list-typed tool returns are sent: `'parts'` (native), `'text'` (one text, the items
@@ -69,8 +73,10 @@ class OpenAICompatibleModel(OpenAIChatModel):
                 given in code.
         """
         self._tool_return_format = negotiation.checked_format(tool_return_format)
-        super().__init__(model_name, provider=cast('Any', provider), profile=profile, settings=settings)
+        chosen = cast('Any', provider or self._default_provider)
+        super().__init__(model_name, provider=chosen, profile=profile, settings=settings)
         refuse_leaked_key(self._provider)
+        requests.refuse_model(model_name, self._compatible_profile)
 
     def _provider_model_profile(self) -> ModelProfile:
         """Behind a generic provider, take the model family's flags instead of OpenAI's."""
@@ -197,8 +203,8 @@ class OpenAICompatibleModel(OpenAIChatModel):
         model_request_parameters: ModelRequestParameters,
     ) -> Any:
         """Send one request; of a stream, look at the first event, so that an error in it is seen before it is handed on."""
-        with _attempting(attempt):
-            create = cast('Callable[..., Awaitable[ChatReply]]', super()._completions_create)
+        create = cast('Callable[..., Awaitable[ChatReply]]', super()._completions_create)
+        with _attempting(attempt), rereading_errors(self._compatible_profile):
             reply = await create(messages, stream, model_settings, model_request_parameters)
         if not isinstance(reply, AsyncStream):
             negotiation.notice_reply(self._endpoint, reply)
