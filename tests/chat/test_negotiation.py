@@ -10,9 +10,13 @@ import httpx2
 import pytest
 from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from pydantic_ai import Agent
+from pydantic_ai.capabilities import Instrumentation
 from pydantic_ai.exceptions import ModelAPIError, ModelHTTPError, UnexpectedModelBehavior, UserError
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, ToolCallPart, ToolReturnPart, UserPromptPart
+from pydantic_ai.models.instrumented import InstrumentationSettings
 
 from pydantic_ai_verbatim import OpenAICompatibleModel, forget, learned_formats
 from pydantic_ai_verbatim.chat import negotiation
@@ -414,3 +418,21 @@ async def test_a_request_without_lists_says_nothing(caplog: pytest.LogCaptureFix
     await request(OpenAICompatibleModel('m', provider=Wire().provider()), content='a')
     assert caplog.records == []
     assert trace.get_current_span() is trace.INVALID_SPAN
+
+
+async def test_an_instrumented_agents_request_span_tells_the_format() -> None:
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    wire = Wire(calls_a_tool_then_answers)
+    instrumentation = Instrumentation(settings=InstrumentationSettings(tracer_provider=provider))
+    agent = Agent(OpenAICompatibleModel('m', provider=wire.provider()), capabilities=[instrumentation])
+
+    @agent.tool_plain
+    def search() -> list[str]:
+        return ['a', 'b']
+
+    await agent.run('hi')
+    chats = [span for span in exporter.get_finished_spans() if span.name == 'chat m']
+    formats = [(span.attributes or {}).get('pydantic_ai_verbatim.tool_return_format') for span in chats]
+    assert formats == [None, 'parts']
