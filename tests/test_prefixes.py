@@ -153,15 +153,6 @@ async def test_openrouters_cache_settings_mark_native_parts(wire: Wire, monkeypa
     assert part.content == ['a', 'b']
 
 
-def test_an_attribute_that_the_package_has_not() -> None:
-    import pydantic_ai_verbatim
-
-    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
-        _ = pydantic_ai_verbatim.nothing  # pyright: ignore[reportAttributeAccessIssue]
-    for name in pydantic_ai_verbatim.__all__:
-        assert getattr(pydantic_ai_verbatim, name)
-
-
 def test_zen_refuses_models_that_live_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv('ZEN_API_KEY', 'k')
     with pytest.raises(UserError, match="'gpt-5' is not served over Chat Completions here"):

@@ -6,6 +6,9 @@ UserError (pydantic-ai: a caller's mistake)
 ├── BrokenEntryPointError   the package behind a model prefix cannot be imported
 └── PatchConflictError      somebody else patched `infer_model` over our patch
 
+AgentRunError (pydantic-ai: a run cannot go on)
+└── ProbeError              `probe()` cannot find out anything about an endpoint
+
 UserWarning
 └── ToolReturnFormatWarning an endpoint rejected native content parts and took text
 ```
@@ -13,7 +16,7 @@ UserWarning
 What a server does wrong raises upstream's own exceptions (`ModelAPIError` and its kinds, `UnexpectedModelBehavior`).
 """
 
-from pydantic_ai.exceptions import UserError
+from pydantic_ai.exceptions import AgentRunError, UserError
 
 
 class PrefixConflictError(UserError):
@@ -50,6 +53,13 @@ class BrokenEntryPointError(UserError):
 
 class PatchConflictError(UserError):
     """`uninstall()` found somebody else's patch where ours was, and left it alone."""
+
+
+class ProbeError(AgentRunError):
+    """`probe()` cannot find out anything: the endpoint is out of reach, refuses the key, or takes no tool result.
+
+    The message is one line without a key; the cause is the error that came of the request.
+    """
 
 
 class ToolReturnFormatWarning(UserWarning):

@@ -4,12 +4,12 @@ Each gives back the very object it got when nothing is wrong with it, so that a 
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic_ai.messages import FinishReason
 
-from .json_value import JsonObject, is_list, is_object, objects
+from .json_value import JsonObject, is_list, is_object, list_of
 
 VENDOR_FINISH_REASONS: dict[str, FinishReason] = {
     'abort': 'error',  # vLLM, SGLang
@@ -59,6 +59,12 @@ def changed(original: JsonObject, **changes: Any) -> JsonObject:
 
 
 _ABSENT = object()
+
+
+def same_if_equal(original: list[Any], repaired: list[Any]) -> list[Any]:
+    """Give the list as it was where each item of the repaired one is the very item that stood there."""
+    is_same = len(original) == len(repaired) and all(new is old for new, old in zip(repaired, original, strict=True))
+    return original if is_same else repaired
 
 
 def as_text(value: object) -> str:
@@ -115,14 +121,12 @@ def finish_reason(value: object, allowed: Mapping[str, str] | None) -> str | Non
         return None
     if allowed is None or value in allowed.values():
         return value
-    meaning = VENDOR_FINISH_REASONS.get(value.lower()) or VENDOR_FINISH_REASONS.get(value.lower().rstrip('s'))
+    meaning = meaning_of(value)
     return allowed.get(value) or (allowed.get(OPENAI_FINISH_REASONS[meaning]) if meaning else None)
 
 
-def meaning_of(key: object) -> FinishReason | None:
+def meaning_of(key: str) -> FinishReason | None:
     """Give the meaning of a vendor's own finish reason, `None` where it is not known."""
-    if not isinstance(key, str):
-        return None
     lower = key.lower()
     for meaning, word in OPENAI_FINISH_REASONS.items():
         if word == lower:
@@ -140,12 +144,11 @@ def usage_of(value: object) -> JsonObject | None:
     """Give a usage that upstream can read: counts are integers, details are objects, and nothing else is touched."""
     if not is_object(value):
         return None
-    usage = value
-    if _is_sound(usage):
-        return usage
-    counts = {name: _count(usage.get(name), usage.get(other)) for name, other in _COUNTS.items()}
-    details = {name: _detail_counts(usage[name]) for name in _DETAILS if name in usage}
-    return {**usage, **counts, **details, 'total_tokens': _count(usage.get('total_tokens'), sum(counts.values()))}
+    if _is_sound(value):
+        return value
+    counts = {name: _count(value.get(name), value.get(other)) for name, other in _COUNTS.items()}
+    details = {name: _detail_counts(value[name]) for name in _DETAILS if name in value}
+    return {**value, **counts, **details, 'total_tokens': _count(value.get('total_tokens'), sum(counts.values()))}
 
 
 def _is_sound(usage: JsonObject) -> bool:
@@ -221,18 +224,16 @@ def joined_text(content: Any) -> str:
 
 
 def _parts(items: list[Any]) -> list[Any]:
-    parts = [_text_part(item) or item for item in items]
-    return items if all(part is item for part, item in zip(parts, items, strict=True)) else parts
+    return same_if_equal(items, [_text_part(item) or item for item in items])
 
 
 def _text_part(item: object) -> JsonObject | None:
     """Give a part that holds text as upstream knows it, `None` for any other value."""
     if not is_object(item):
         return None
-    part = item
-    if part.get('type') not in _TEXT_TYPES or not isinstance(part.get('text'), str):
+    if item.get('type') not in _TEXT_TYPES or not isinstance(item.get('text'), str):
         return None
-    return part if part.get('type') == 'text' else {**part, 'type': 'text'}
+    return item if item.get('type') == 'text' else {**item, 'type': 'text'}
 
 
 def reasoning_of(value: object) -> str | None:
@@ -248,54 +249,44 @@ def _reasoning_text(item: object) -> str:
         return item
     if not is_object(item):
         return as_text(item)
-    part = item
-    text = next((part[key] for key in ('text', 'content', 'summary', 'thinking') if isinstance(part.get(key), str)), '')
-    return text or as_text(part)
+    text = next((item[key] for key in ('text', 'content', 'summary', 'thinking') if isinstance(item.get(key), str)), '')
+    return text or as_text(item)
 
 
 def logprobs_of(value: object) -> JsonObject | None:
     """Give log-probabilities in OpenAI's shape, `None` for any other (the legacy completions' shape for one)."""
     if not is_object(value):
         return None
-    logprobs = value
-    repaired = {name: _tokens(logprobs.get(name)) for name in ('content', 'refusal') if name in logprobs}
-    return changed(logprobs, **repaired)
+    return changed(value, **{name: _tokens(value[name]) for name in ('content', 'refusal') if name in value})
 
 
 def _tokens(value: object) -> list[Any] | None:
     if not is_list(value):
         return None
     tokens = [_token(item) for item in value]
-    return None if None in tokens else _same_if_equal(value, tokens)
+    return None if None in tokens else same_if_equal(value, tokens)
 
 
 def _token(item: object) -> JsonObject | None:
     if not is_object(item):
         return None
-    token = item
-    if not isinstance(token.get('token'), str) or not isinstance(token.get('logprob'), int | float):
+    if not isinstance(item.get('token'), str) or not isinstance(item.get('logprob'), int | float):
         return None
-    top = token.get('top_logprobs')
-    fixed = [entry for entry in map(_token, objects(top)) if entry] if is_list(top) else []
-    return changed(token, top_logprobs=top if fixed == top else fixed, bytes=_byte_list(token.get('bytes')))
+    top = item.get('top_logprobs')
+    fixed = [token for token in map(_token, list_of(top)) if token]
+    return changed(item, top_logprobs=top if fixed == top else fixed, bytes=_byte_list(item.get('bytes')))
 
 
 def _byte_list(value: object) -> object:
     return value if is_list(value) and all(type(item) is int for item in value) else None
 
 
-def _same_if_equal(original: list[Any], repaired: Iterable[Any]) -> list[Any]:
-    items = list(repaired)
-    return original if all(new is old for new, old in zip(items, original, strict=True)) else items
-
-
 def annotations_of(value: object, types: frozenset[str]) -> list[JsonObject] | None:
     """Give the annotations that upstream's class can read; others would fail the whole reply."""
     if not is_list(value):
         return None
-    items = value
-    sound = [item for item in items if _is_annotation(item, types)]
-    return items if len(sound) == len(items) else sound
+    sound = [item for item in value if _is_annotation(item, types)]
+    return value if len(sound) == len(value) else sound
 
 
 _CITATION = {'url': str, 'title': str, 'start_index': int, 'end_index': int}
@@ -304,10 +295,9 @@ _CITATION = {'url': str, 'title': str, 'start_index': int, 'end_index': int}
 def _is_annotation(item: object, types: frozenset[str]) -> bool:
     if not is_object(item):
         return False
-    annotation = item
-    if annotation.get('type') not in types:
+    if item.get('type') not in types:
         return False
-    if annotation.get('type') == 'file':
-        return annotation.get('file') is None or is_object(annotation['file'])
-    citation = annotation.get('url_citation')
+    if item.get('type') == 'file':
+        return item.get('file') is None or is_object(item['file'])
+    citation = item.get('url_citation')
     return is_object(citation) and all(type(citation.get(name)) is kind for name, kind in _CITATION.items())

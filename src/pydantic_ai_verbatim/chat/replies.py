@@ -212,7 +212,7 @@ def repaired_message(message: JsonObject, dialect: Dialect) -> JsonObject:
     return _without_leaks(repaired, dialect) if dialect.leaks_harmony and calls else repaired
 
 
-def message_fields(message: JsonObject, dialect: Dialect) -> JsonObject:
+def message_fields(message: JsonObject, dialect: Dialect, *, is_delta: bool = False) -> JsonObject:
     """Give the fields of a message or a delta, but for its tool calls, with the types that upstream reads."""
     own: JsonObject = {}
     for name, value in message.items():
@@ -223,7 +223,7 @@ def message_fields(message: JsonObject, dialect: Dialect) -> JsonObject:
             own[name] = fields.joined_text(content) if dialect.is_strict else content
         elif name in dialect.reasoning_fields:
             own[name] = fields.reasoning_of(value)
-        elif name == 'annotations':
+        elif name == 'annotations' and (dialect.is_strict or not (is_delta and is_list(value))):
             own[name] = fields.annotations_of(value, dialect.annotation_types)
         elif name == 'audio':
             own[name] = value if _is_audio(value) else None

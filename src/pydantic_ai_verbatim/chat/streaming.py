@@ -214,7 +214,7 @@ class StreamRepair:
         """Give what a choice says, as far as it is this reply's: each field is the first choice's that has it."""
         delta = _delta_in(choice)
         number = choice.get('index')
-        own = message_fields(delta, self.dialect)
+        own = message_fields(delta, self.dialect, is_delta=True)
         if delta.get('role') not in (None, 'assistant'):
             own['role'] = 'assistant'
         for name in ('content', 'refusal', *self.dialect.reasoning_fields):
@@ -252,7 +252,7 @@ class StreamRepair:
             if not is_blank(call)
         ]
         fragments = [fragment for fragment in sent if fragment is not None]
-        return calls if len(fragments) == len(calls) and all(map(_is, fragments, calls)) else fragments
+        return fields.same_if_equal(calls, fragments)
 
     def _released(self) -> list[JsonObject]:
         """Give a chunk with what was held back."""
@@ -261,10 +261,6 @@ class StreamRepair:
             return []
         delta = {'content': held or None, 'tool_calls': calls or None}
         return [{**self._envelope, 'choices': [{'index': 0, 'delta': delta, 'finish_reason': None}]}]
-
-
-def _is(one: object, other: object) -> bool:
-    return one is other
 
 
 def _says_something(choice: JsonObject) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 from ..harmony.header import read_header
 from .dialect import Dialect
 from .faults import raise_unreadable
-from .fields import as_text, changed, identifier
+from .fields import as_text, changed, identifier, same_if_equal
 from .json_value import JsonObject, is_list, is_object, objects
 
 HEADER_CONTENT_TYPE = 'header_content_type'
@@ -103,10 +103,7 @@ def repaired_calls(calls: list[Any], dialect: Dialect) -> list[JsonObject]:
         ModelAPIError: For a call without a name, and for one that is no object.
     """
     taken: set[str] = set()
-    repaired = [_repaired_call(call, taken, dialect) for call in calls if not is_blank(call)]
-    if len(repaired) == len(calls) and all(new is old for new, old in zip(repaired, calls, strict=True)):
-        return calls
-    return repaired
+    return same_if_equal(calls, [_repaired_call(call, taken, dialect) for call in calls if not is_blank(call)])
 
 
 def are_plain(calls: list[Any]) -> bool:

@@ -6,22 +6,17 @@ what the service wants in each request.
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
-from openai import AsyncOpenAI
 from pydantic_ai.messages import ModelMessage
 from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.models.github_copilot import GitHubCopilotModel
 from pydantic_ai.models.openai import OpenAIChatModelSettings
 from pydantic_ai.models.openrouter import OpenRouterModel, OpenRouterStreamedResponse
-from pydantic_ai.profiles import ModelProfileSpec
-from pydantic_ai.providers import Provider
-from pydantic_ai.settings import ModelSettings
 
 from ..providers.copilot import request_headers
 from .dialect import Dialect
 from .model import OpenAICompatibleModel
-from .profile import ToolReturnFormat
 from .streamed_response import RepairedStreamedResponse
 
 _OPENROUTER_FINISH_REASONS = {
@@ -40,18 +35,7 @@ class OpenRouterRepairedStreamedResponse(RepairedStreamedResponse, OpenRouterStr
 class OpenRouterCompatibleModel(OpenAICompatibleModel, OpenRouterModel):
     """`OpenRouterModel` (reasoning details, routing, caching, errors) with native list-typed tool returns."""
 
-    def __init__(
-        self,
-        model_name: str,
-        *,
-        provider: Provider[AsyncOpenAI] | str = 'openrouter',
-        profile: ModelProfileSpec | None = None,
-        settings: ModelSettings | None = None,
-        tool_return_format: ToolReturnFormat = 'auto',
-    ) -> None:
-        super().__init__(
-            model_name, provider=provider, profile=profile, settings=settings, tool_return_format=tool_return_format
-        )
+    _default_provider: ClassVar[str] = 'openrouter'
 
     @property
     def _streamed_response_cls(self) -> type[OpenRouterStreamedResponse]:
@@ -72,18 +56,7 @@ class OpenRouterCompatibleModel(OpenAICompatibleModel, OpenRouterModel):
 class CopilotCompatibleModel(OpenAICompatibleModel, GitHubCopilotModel):
     """`GitHubCopilotModel` with native list-typed tool returns and Copilot's headers of each request."""
 
-    def __init__(
-        self,
-        model_name: str,
-        *,
-        provider: Provider[AsyncOpenAI] | str = 'github-copilot',
-        profile: ModelProfileSpec | None = None,
-        settings: ModelSettings | None = None,
-        tool_return_format: ToolReturnFormat = 'auto',
-    ) -> None:
-        super().__init__(
-            model_name, provider=provider, profile=profile, settings=settings, tool_return_format=tool_return_format
-        )
+    _default_provider: ClassVar[str] = 'github-copilot'
 
     async def _completions_create(
         self,

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from .demo_runs import SEARCH_RESULTS, Comparison, Run
 from .demo_server import template_blocks
+from .folded import Folded
 
 _PICTURE_WIDTH = 80
 _NARROWEST_PAIR = 72
@@ -24,6 +25,7 @@ _WIDEST = 110
 _FOOTNOTE = """\
 Blocks as printed by a chat template that gives each item its own (GLM's tags).
 A scripted server on 127.0.0.1 played the model: real HTTP, no key, no network.
+What your own server makes of a list: verbatim probe openai-chat:MODEL
 """
 _NOISE = r'\\+[n"]|\\*","|\[\\*"|\\*"\]'
 """What JSON put into a list that was made one string, once more escaped where that string stands in JSON itself."""
@@ -48,17 +50,6 @@ class ComparisonView:
         for group in [columns] if options.max_width >= _NARROWEST_PAIR else [[column] for column in columns]:
             yield _table(group, min(options.max_width, _WIDEST))
         yield Text(_FOOTNOTE, 'dim')
-
-
-@dataclass(frozen=True)
-class Folded:
-    """Text broken where the line is full, as a terminal does it: no space is lost, which rich's own wrapping drops."""
-
-    text: Text
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        for line in self.text.split(allow_blank=True):
-            yield from line.divide(range(options.max_width, len(line), options.max_width))
 
 
 def picture(comparison: Comparison) -> str:
