@@ -86,7 +86,7 @@ def assembled(chunks: list[JsonObject], dialect: Dialect) -> JsonObject:
     message: JsonObject = {'role': 'assistant', 'content': None}
     calls: dict[int, JsonObject] = {}
     for chunk in chunks:
-        if 'error' in chunk:
+        if chunk.get('error'):
             raise typed_error(chunk['error'], dialect, in_stream=True)
         body.update({name: value for name, value in chunk.items() if name != 'choices' and value is not None})
         for part in chunk['choices']:
