@@ -357,7 +357,7 @@ async def test_an_endpoint_that_takes_nothing(refusal: Callable[[Any], Response]
 async def test_something_that_is_no_chat_completions_server():
     """A web page with status 200 is named as the wrong answer that it is."""
     text = await complaint(PromptingServer(refuses=answers(200, '<html>Hello')))
-    assert re.match(r"URL/v1 does not answer for 'm': .*JSON", text)
+    assert re.match(r"URL/v1 does not answer for 'm': .*<html>Hello", text)
 
 
 async def test_a_limit_on_the_way_is_not_about_a_format():
