@@ -8,12 +8,32 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Generic, TypeAlias, TypeVar
 
 from .grammar import FIRST_SPECIAL_ID, MESSAGE, SPECIAL_TOKENS, START, STOP_TOKENS
 
 S = TypeVar('S', str, list[int])
 """What is parsed: text, or token ids."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block(Generic[S]):
+    """One sampled message.
+
+    Args:
+        lead: What lies between the block before and this header: `<|start|>`, and sometimes more.
+        header: The header as it was sampled.
+        body: The body; `None` if the header ended without `<|message|>`.
+        stop_token: The stop token that ended it, or `None`.
+        cut: Whether the sample ended inside the header.
+    """
+
+    lead: S
+    header: S
+    body: S | None
+    stop_token: str | None
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +118,8 @@ class Parser(ABC, Generic[S]):
         return events
 
     @abstractmethod
-    def _join(self, pieces: Iterable[S]) -> S: ...
+    def join(self, pieces: Iterable[S]) -> S:
+        """Put pieces of a sample together."""
 
     @abstractmethod
     def _is_blank(self, header: S) -> bool: ...
@@ -106,10 +127,10 @@ class Parser(ABC, Generic[S]):
     def _last(self) -> list[Event[S]]:
         if self._in_body:
             return [Closed(None)]
-        header = self._join(self._header)
+        header = self.join(self._header)
         if not self._is_blank(header):
-            return [Headless(self._join(self._lead), header, None, cut=True)]
-        tail = self._join([*self._lead, header])
+            return [Headless(self.join(self._lead), header, None, cut=True)]
+        tail = self.join([*self._lead, header])
         return [Tail(tail)] if tail else []
 
     def _more(self, segment: S, events: list[Event[S]]) -> None:
@@ -129,15 +150,52 @@ class Parser(ABC, Generic[S]):
             self._end_header(marker, sampled, events)
 
     def _end_header(self, marker: str, sampled: S, events: list[Event[S]]) -> None:
-        header, self._header = self._join(self._header), []
+        header, self._header = self.join(self._header), []
         if marker == MESSAGE:
-            events.append(Opened(self._join(self._lead), header))
+            events.append(Opened(self.join(self._lead), header))
             self._in_body = True
         elif self._is_blank(header):
             self._lead += [header, sampled]
         else:
-            events.append(Headless(self._join(self._lead), header, _stop_token(marker), cut=False))
+            events.append(Headless(self.join(self._lead), header, _stop_token(marker), cut=False))
             self._lead = _next_lead(marker, sampled)
+
+
+class Collector(Generic[S]):
+    """Puts events together to blocks; `tail` is what came after the last one.
+
+    Args:
+        parser: A parser of what the events are made of.
+    """
+
+    def __init__(self, parser: Parser[S]) -> None:
+        self._join = parser.join
+        self._opened: Opened[S] | None = None
+        self._body: list[S] = []
+        self.tail: S | None = None
+
+    def add(self, event: Event[S]) -> Block[S] | None:
+        """Take the next event, and give the block that it completes."""
+        match event:
+            case Opened():
+                self._opened, self._body = event, []
+            case Delta():
+                self._body.append(event.body)
+            case Closed():
+                assert self._opened is not None, 'a body has a header'
+                return Block(self._opened.lead, self._opened.header, self._join(self._body), event.stop_token)
+            case Headless():
+                return Block(event.lead, event.header, None, event.stop_token, event.cut)
+            case Tail():
+                self.tail = event.text
+        return None
+
+
+def cut(parser: Parser[S], sample: S) -> tuple[list[Block[S]], S | None]:
+    """Cut a whole sample into its blocks and what comes after the last one, if anything."""
+    collector = Collector(parser)
+    added = [collector.add(event) for event in [*parser.feed(sample), *parser.flush()]]
+    return [block for block in added if block is not None], collector.tail
 
 
 def _stop_token(marker: str) -> str | None:
@@ -175,7 +233,8 @@ class TextParser(Parser[str]):
         self._held = ''
         return events + super()._last()
 
-    def _join(self, pieces: Iterable[str]) -> str:
+    def join(self, pieces: Iterable[str]) -> str:
+        """Put pieces of text together."""
         return ''.join(pieces)
 
     def _is_blank(self, header: str) -> bool:
@@ -212,8 +271,9 @@ class TokenParser(Parser[list[int]]):
         self._more(ids[at:] if at else ids, events)
         return events
 
-    def _join(self, pieces: Iterable[list[int]]) -> list[int]:
-        return [token for piece in pieces for token in piece]
+    def join(self, pieces: Iterable[list[int]]) -> list[int]:
+        """Put pieces of ids together."""
+        return list(chain.from_iterable(pieces))
 
     def _is_blank(self, header: list[int]) -> bool:
         return not header or self._is_white_space(header)
