@@ -7,6 +7,9 @@ UserError (pydantic-ai: a caller's mistake)
 ├── PatchConflictError      somebody else patched `infer_model` over our patch
 ├── MissingVocabularyError  the extra `harmony` is not installed
 └── TokenIdError            a token id that the vocabulary does not have
+
+UserWarning
+└── ToolReturnFormatWarning an endpoint rejected native content parts and took text
 ```
 
 What a server does wrong raises upstream's own exceptions (`ModelAPIError` and its kinds, `UnexpectedModelBehavior`).
@@ -81,3 +84,7 @@ class TokenIdError(UserError):
             f'{token_id} is no token id of this vocabulary, whose ids go from 0 to {vocabulary_size - 1}. '
             'Check that the ids come from a gpt-oss model.'
         )
+
+
+class ToolReturnFormatWarning(UserWarning):
+    """An endpoint rejected a list-typed tool return sent as content parts and took it as text, as it will get it now."""

@@ -1,0 +1,56 @@
+"""The factories of our own prefixes, declared as entry points in `pyproject.toml` as any other package declares its own.
+
+Each gives an `OpenAICompatibleModel` and imports what it needs when it is called.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from pydantic_ai.exceptions import UserError
+
+if TYPE_CHECKING:
+    from pydantic_ai.providers import Provider
+
+    from .chat.model import OpenAICompatibleModel
+
+
+def openai_chat(model_name: str, *, provider: Provider[Any] | None = None) -> OpenAICompatibleModel:
+    """OpenAI, or the server that `OPENAI_BASE_URL` names."""
+    from .chat.model import OpenAICompatibleModel
+
+    return OpenAICompatibleModel(model_name, provider=provider or 'openai')
+
+
+def deepseek(model_name: str, *, provider: Provider[Any] | None = None) -> OpenAICompatibleModel:
+    """DeepSeek, with upstream's provider."""
+    from .chat.model import OpenAICompatibleModel
+
+    return OpenAICompatibleModel(model_name, provider=provider or 'deepseek')
+
+
+def openrouter(model_name: str, *, provider: Provider[Any] | None = None) -> OpenAICompatibleModel:
+    """OpenRouter, with upstream's provider and everything of upstream's model."""
+    from .chat.variants import OpenRouterCompatibleModel
+
+    return OpenRouterCompatibleModel(model_name, provider=provider or _openrouter_provider())
+
+
+def copilot(model_name: str, *, provider: Provider[Any] | None = None) -> OpenAICompatibleModel:
+    """GitHub Copilot, with upstream's provider and everything of upstream's model."""
+    from .chat.variants import CopilotCompatibleModel
+
+    return CopilotCompatibleModel(model_name, provider=provider or 'github-copilot')
+
+
+def _openrouter_provider() -> Provider[Any]:
+    """Give upstream's provider with the key that it reads itself, or with the one in `OR_API_KEY`."""
+    from pydantic_ai.providers.openrouter import OpenRouterProvider
+
+    key = os.environ.get('OPENROUTER_API_KEY') or os.environ.get('OR_API_KEY')
+    if not key:
+        raise UserError(
+            "Set the 'OPENROUTER_API_KEY' or 'OR_API_KEY' environment variable (or pass a provider) to use 'openrouter:'."
+        )
+    return OpenRouterProvider(api_key=key)
