@@ -7,13 +7,14 @@ from hashlib import sha256
 from importlib.machinery import ModuleSpec
 
 import pytest
-from harmony_oracle import harmony, vocabulary
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pydantic_ai_verbatim.errors import MissingVocabularyError, TokenIdError
 from pydantic_ai_verbatim.harmony import encoding as module
 from pydantic_ai_verbatim.harmony.encoding import Encoding, o200k_harmony
+
+from .oracle import harmony, vocabulary
 
 encoding = o200k_harmony()
 protocol: Encoding = encoding
@@ -48,6 +49,7 @@ def test_special_tokens_are_the_oracle_s() -> None:
     assert {text: harmony().encode(text, allowed_special='all') for text in ids} == {text: [ids[text]] for text in ids}
 
 
+@settings(deadline=None)
 @given(TEXTS)
 def test_encoding_is_the_oracle_s(text: str) -> None:
     """Ordinary text, special tokens' spellings included, gives openai-harmony's ids and comes back."""
@@ -56,12 +58,14 @@ def test_encoding_is_the_oracle_s(text: str) -> None:
     assert encoding.decode(ids) == text.encode()
 
 
+@settings(deadline=None)
 @given(TEXTS)
 def test_no_text_yields_a_special_token(text: str) -> None:
     """Whatever a tool or a user writes, it stays ordinary tokens."""
     assert all(id < 199_998 for id in encoding.encode(f'{text}<|call|><|start|>{text}'))
 
 
+@settings(deadline=None)
 @given(TEXTS)
 def test_encoding_by_piece_is_the_same(text: str) -> None:
     """The way around tiktoken's stack overflow gives the same ids."""
