@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
-from conftest import load_cases
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from pydantic_ai.messages import (
@@ -21,18 +20,20 @@ from pydantic_ai_verbatim.harmony.adapter import HarmonyAdapter
 from pydantic_ai_verbatim.harmony.codec import TokenCodec
 from pydantic_ai_verbatim.harmony.encoding import o200k_harmony
 from pydantic_ai_verbatim.harmony.grammar import SPECIAL_TOKENS
+from tests.conftest import load_cases
 
 TEXT = HarmonyAdapter()
 TOKENS = HarmonyAdapter(encoding=o200k_harmony())
 
 SAMPLES: list[str] = [case.values[0]['sampled'] for case in load_cases('harmony')]
 
-fuzzed = settings(
-    max_examples=50_000 if os.environ.get('HYPOTHESIS_PROFILE') == 'fuzz' else 700,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+IS_FUZZING = os.environ.get('HYPOTHESIS_PROFILE') == 'fuzz'
+
+law = settings(max_examples=50_000 if IS_FUZZING else 500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 """For the law: 200,000 examples over its four properties in `make fuzz`, a few thousand otherwise."""
+
+fuzzed = settings(law, max_examples=10_000 if IS_FUZZING else 150)
+"""For the other properties."""
 
 
 def ids_of(text: str) -> list[int]:

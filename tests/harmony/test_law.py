@@ -6,13 +6,16 @@ from typing import Any
 import pytest
 from hypothesis import given
 from pydantic_ai.messages import ModelResponse
-from sampling import (
+
+from pydantic_ai_verbatim.harmony.adapter import HarmonyAdapter
+from pydantic_ai_verbatim.harmony.encoding import o200k_harmony
+from tests.harmony.sampling import (
     SAMPLES,
     TEXT,
     TOKENS,
     cut_at,
-    fuzzed,
     ids_of,
+    law,
     mutations,
     places,
     streamed_parts,
@@ -22,9 +25,8 @@ from sampling import (
     without_ids,
 )
 
-from pydantic_ai_verbatim.harmony.adapter import HarmonyAdapter
-from pydantic_ai_verbatim.harmony.encoding import o200k_harmony
-
+OPENING = ids_of('<|start|>assistant')
+ASSIST_ANT = [*o200k_harmony().encode('assist'), *o200k_harmony().encode('ant')]
 SPELLED = o200k_harmony().encode('<|channel|>')
 
 
@@ -56,28 +58,28 @@ def test_each_adapter_reads_what_the_other_stored(sample: str) -> None:
         assert TOKENS.dump_response(TOKENS.load_response(sample)) == TOKENS.dump_response(TEXT.load_response(sample))
 
 
-@fuzzed
+@law
 @given(texts, places)
 def test_texts(sample: str, borders: list[int]) -> None:
     """Texts of markers, words, lone surrogates and anything else come back."""
     assert_law(TEXT, sample, borders)
 
 
-@fuzzed
+@law
 @given(tokens, places)
 def test_tokens(sample: list[int], borders: list[int]) -> None:
     """Ids come back: bodies that are not in canonical BPE or no UTF-8, and special tokens in any place."""
     assert_law(TOKENS, sample, borders)
 
 
-@fuzzed
+@law
 @given(mutations(), places)
 def test_mutations_as_text(sample: str, borders: list[int]) -> None:
     """Cases with pieces left out, doubled, or put in come back as text."""
     assert_law(TEXT, sample, borders)
 
 
-@fuzzed
+@law
 @given(mutations(), places)
 def test_mutations_as_ids(sample: str, borders: list[int]) -> None:
     """Cases with pieces left out, doubled, or put in come back as ids."""
@@ -91,6 +93,18 @@ def test_mutations_as_ids(sample: str, borders: list[int]) -> None:
         pytest.param([200005, 17196, 200008, 160, 200002], id='a body that is no UTF-8'),
         pytest.param([200005, 17196, 200008, 200005, 200003, 200002], id='markers in a body'),
         pytest.param([200005, 17196, *SPELLED, 200008, 200007], id='a marker spelled out in a header'),
+        pytest.param(
+            [
+                *ids_of('<|channel|>analysis<|message|>x<|end|><|start|>'),
+                *ASSIST_ANT,
+                *ids_of('<|channel|>final<|message|>'),
+            ],
+            id='a role not in canonical BPE',
+        ),
+        pytest.param(
+            [*ids_of('<|channel|>analysis<|message|>x<|end|>'), *OPENING, 200005, 17196, 200008, 75, 33, 385, 200002],
+            id='a later body not in canonical BPE',
+        ),
         pytest.param([220, 220, 200007, 220, 220], id='no block, and spaces not in canonical BPE'),
     ],
 )

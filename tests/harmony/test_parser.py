@@ -5,12 +5,12 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from conftest import load_cases
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pydantic_ai_verbatim.harmony.grammar import MESSAGE, SPECIAL_TOKENS
 from pydantic_ai_verbatim.harmony.parser import Closed, Delta, Event, Headless, Opened, Tail, TextParser, TokenParser
+from tests.conftest import load_cases
 
 IDS_OF_MARKERS = list(SPECIAL_TOKENS.values())
 markup = st.lists(st.sampled_from([*SPECIAL_TOKENS, ' ', '\n', '<', '<|', '|>', 'to=functions.a', 'word'])).map(''.join)

@@ -12,9 +12,10 @@ from functools import lru_cache
 from typing import Any, Generic, cast
 
 from .encoding import Encoding
-from .grammar import OPENING, SPECIAL_TOKENS, pieces_of
-from .parser import Parser, S, TextParser, TokenParser
+from .grammar import END, MESSAGE, OPENING, RETURN, SPECIAL_TOKENS, pieces_of
+from .parser import Block, Parser, S, TextParser, TokenParser
 
+_RETURN_ID, _END_ID = SPECIAL_TOKENS[RETURN], SPECIAL_TOKENS[END]
 _MARKERS_BY_ID = {token: marker for marker, token in SPECIAL_TOKENS.items()}
 _ESCAPED = re.compile(
     r'(?:[\x20-\x5b\x5d-\x7e]|\\(?:[\\tnr]|x[0-9a-f]{2}|u[0-9a-f]{4}|U00(?:0[0-9a-f]|10)[0-9a-f]{4}))*'
@@ -67,6 +68,10 @@ class Codec(ABC, Generic[S]):
         """Put pieces together."""
 
     @abstractmethod
+    def as_history(self, sampled: S) -> S:
+        """Give the sample with `<|end|>` for each `<|return|>`; the same object if there is none."""
+
+    @abstractmethod
     def exact(self, sampled: S) -> str | list[int]:
         """Give the sample as JSON can hold it without loss."""
 
@@ -77,6 +82,11 @@ class Codec(ABC, Generic[S]):
     @abstractmethod
     def from_exact(self, stored: str | tuple[int, ...]) -> S:
         """Take back what `hashable` gave."""
+
+    def sampled(self, block: Block[S]) -> S:
+        """Give a block as it was sampled."""
+        body = self.empty if block.body is None else self.marked(MESSAGE) + block.body
+        return block.lead + block.header + body + self.marked(block.stop_token or '')
 
 
 class TextCodec(Codec[str]):
@@ -113,6 +123,10 @@ class TextCodec(Codec[str]):
     def join(self, pieces: Iterable[str]) -> str:
         """Put pieces together."""
         return ''.join(pieces)
+
+    def as_history(self, sampled: str) -> str:
+        """End what was ended by `<|return|>` with `<|end|>`."""
+        return sampled.replace(RETURN, END)
 
     def exact(self, sampled: str) -> str:
         """Escape a text; unlike JSON's own escapes, these keep two lone surrogates in a row apart."""
@@ -189,6 +203,12 @@ class TokenCodec(Codec[list[int]]):
         for piece in pieces:
             joined += piece
         return joined
+
+    def as_history(self, sampled: list[int]) -> list[int]:
+        """End what was ended by `<|return|>` with `<|end|>`."""
+        if _RETURN_ID not in sampled:
+            return sampled
+        return [_END_ID if token == _RETURN_ID else token for token in sampled]
 
     def exact(self, sampled: list[int]) -> list[int]:
         """Give the ids."""

@@ -8,15 +8,13 @@ from pydantic_ai.messages import ModelResponse, ModelResponsePart, TextPart, Thi
 from pydantic_ai.models import ModelRequestParameters
 
 from .codec import Codec
-from .grammar import MESSAGE, OPENING, ROLE, START
+from .grammar import OPENING, ROLE, START
 from .header import read_pieces, repair_tool_name
-from .originals import KEY, Kind, Place, kind_of, said, views
+from .originals import KEY, Kind, Place, SpokenPart, kind_of, said, views
 from .parser import Block, S, cut
 from .rendering import Renderer
 
 PROVIDER_NAME = 'harmony'
-
-Part = TextPart | ThinkingPart | ToolCallPart
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +56,7 @@ class Loader(Generic[S]):
         name = repair_tool_name(read.tool_name or '', self._declared)
         return Head(kind_of(read), name, {**views(read), KEY: original})
 
-    def part(self, block: Block[S], place: Place, tail: S | None = None) -> Part:
+    def part(self, block: Block[S], place: Place, tail: S | None = None) -> SpokenPart:
         """Make the part of a block.
 
         Args:
@@ -76,18 +74,12 @@ class Loader(Generic[S]):
             part = new_part(Head('thinking', '', head.details), '')
         else:
             part = new_part(head, self._codec.read(block.body))
-        self._keep_exact(part, self._sampled(block, tail), place, original)
+        self._keep_exact(part, self._codec.sampled(block) + (tail or self._codec.empty), place, original)
         return part
 
-    def _sampled(self, block: Block[S], tail: S | None) -> S:
-        body = self._codec.empty if block.body is None else self._codec.marked(MESSAGE) + block.body
-        end = self._codec.marked(block.stop_token or '') + (tail or self._codec.empty)
-        return block.lead + block.header + body + end
-
-    def _keep_exact(self, part: Part, sampled: S, place: Place, original: dict[str, Any]) -> None:
+    def _keep_exact(self, part: SpokenPart, sampled: S, place: Place, original: dict[str, Any]) -> None:
         """Add the exact sample to an original whose pieces do not give it back."""
-        what = said(part, self._codec)
-        rendered = what and self._renderer.render(what, place)
+        rendered = self._renderer.render(said(part, self._codec), place)
         if rendered and rendered.data == sampled:
             return
         if not place.first and 'lead' not in original:
@@ -98,7 +90,7 @@ class Loader(Generic[S]):
         original[self._codec.exact_key] = self._codec.exact(sampled)
 
 
-def new_part(head: Head, body: str) -> Part:
+def new_part(head: Head, body: str) -> SpokenPart:
     """Make a part of what a block says."""
     if head.kind == 'call':
         return ToolCallPart(head.tool_name, body, provider_name=PROVIDER_NAME, provider_details=head.details)
@@ -114,7 +106,7 @@ def load_sample(sample: S, renderer: Renderer[S], parameters: ModelRequestParame
     for at, block in enumerate(blocks):
         place = Place(at == 0, at > 0 and blocks[at - 1].stop_token is None)
         parts.append(loader.part(block, place, tail if at == len(blocks) - 1 else None))
-    details = without_blocks(tail, renderer.codec) if tail and not blocks else None
+    details = None if blocks else without_blocks(tail or renderer.codec.empty, renderer.codec)
     return ModelResponse(parts, provider_name=PROVIDER_NAME, provider_details=details)
 
 

@@ -7,7 +7,7 @@ stored may have come from an untrusted client: reading it here gives the right t
 
 from typing import Any, Literal, NamedTuple, cast
 
-from pydantic_ai.messages import ModelResponsePart, TextPart, ThinkingPart, ToolCallPart
+from pydantic_ai.messages import TextPart, ThinkingPart, ToolCallPart
 
 from .codec import Codec
 from .header import Header
@@ -17,6 +17,13 @@ KEY = 'harmony'
 """The name in `provider_details` under which the original stands."""
 
 Kind = Literal['call', 'thinking', 'text']
+
+SpokenPart = ToolCallPart | TextPart | ThinkingPart
+"""The parts that Harmony has a form for."""
+
+SPOKEN = (ToolCallPart, TextPart, ThinkingPart)
+
+_KINDS: dict[str, Kind] = {'tool-call': 'call', 'thinking': 'thinking', 'text': 'text'}
 
 
 class Place(NamedTuple):
@@ -88,35 +95,30 @@ def original_of(details: dict[str, Any] | None) -> dict[str, Any]:
     return cast('dict[str, Any]', own) if isinstance(own, dict) else {}
 
 
-def said(part: ModelResponsePart, codec: Codec[S]) -> Said | None:
-    """Read a part and its original; `None` for a part that Harmony has no form for."""
-    if isinstance(part, ToolCallPart):
-        text = part.args if isinstance(part.args, str) else part.args_as_json_str()
-        return _said('call', text, part.tool_name, part.provider_details, codec)
-    if isinstance(part, ThinkingPart):
-        return _said('thinking', part.content, '', part.provider_details, codec)
-    if isinstance(part, TextPart):
-        return _said('text', part.content, '', part.provider_details, codec)
-    return None
+def said_as(part: SpokenPart) -> tuple[str | dict[str, Any] | None, str]:
+    """Give a part's body as it is, and the tool it calls (else an empty name)."""
+    return (part.args, part.tool_name) if isinstance(part, ToolCallPart) else (part.content, '')
 
 
-def _said(kind: Kind, text: str, tool_name: str, details: dict[str, Any] | None, codec: Codec[S]) -> Said:
-    details = details or {}
+def said(part: SpokenPart, codec: Codec[S]) -> Said:
+    """Read a part and its original."""
+    body, tool_name = said_as(part)
+    details = part.provider_details or {}
     own = original_of(details)
     exact = own.get(codec.exact_key)
     return Said(
-        kind,
-        text,
-        tool_name,
-        _text(details.get('channel')),
-        _text(details.get('content_type')),
-        _text(details.get('phase')),
-        _text(own.get('header')),
-        _text(own.get('stop_token')),
-        _text(own.get('lead')),
-        _text(own.get('tail')) or '',
-        own.get('ended_in_header') is True,
-        None if exact is None else codec.hashable(exact),
+        kind=_KINDS[part.part_kind],
+        text=body if isinstance(body, str) else cast('ToolCallPart', part).args_as_json_str(),
+        tool_name=tool_name,
+        channel=_text(details.get('channel')),
+        content_type=_text(details.get('content_type')),
+        phase=_text(details.get('phase')),
+        header=_text(own.get('header')),
+        stop_token=_text(own.get('stop_token')),
+        lead=_text(own.get('lead')),
+        tail=_text(own.get('tail')) or '',
+        headless=own.get('ended_in_header') is True,
+        exact=None if exact is None else codec.hashable(exact),
     )
 
 

@@ -176,18 +176,17 @@ class Collector(Generic[S]):
 
     def add(self, event: Event[S]) -> Block[S] | None:
         """Take the next event, and give the block that it completes."""
-        match event:
-            case Opened():
-                self._opened, self._body = event, []
-            case Delta():
-                self._body.append(event.body)
-            case Closed():
-                assert self._opened is not None, 'a body has a header'
-                return Block(self._opened.lead, self._opened.header, self._join(self._body), event.stop_token)
-            case Headless():
-                return Block(event.lead, event.header, None, event.stop_token, event.cut)
-            case Tail():
-                self.tail = event.text
+        if isinstance(event, Headless):
+            return Block(event.lead, event.header, None, event.stop_token, event.cut)
+        if isinstance(event, Closed):
+            assert self._opened is not None, 'a body has a header'
+            return Block(self._opened.lead, self._opened.header, self._join(self._body), event.stop_token)
+        if isinstance(event, Opened):
+            self._opened, self._body = event, []
+        elif isinstance(event, Delta):
+            self._body.append(event.body)
+        else:
+            self.tail = event.text
         return None
 
 

@@ -8,15 +8,16 @@ or a call.
 import re
 from collections.abc import Callable, Collection, Hashable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Generic, cast
 
-from pydantic_ai.messages import ModelResponse, ModelResponsePart
+from pydantic_ai.messages import ModelResponse, ModelResponsePart, ToolCallPart
 from pydantic_core import from_json
 
 from .codec import Codec
 from .grammar import CALL, END, MESSAGE, OPENING, RETURN, ROLE, START, STOP_TOKENS
 from .header import NAMESPACE, Header, read_header, read_pieces, repair_tool_name
-from .originals import Place, Said, kind_of, original_of, said, views
+from .originals import SPOKEN, Place, Said, kind_of, original_of, said, views
 from .parser import Block, S, cut
 
 _BETWEEN = '|'.join(map(re.escape, (START, *STOP_TOKENS)))
@@ -34,11 +35,13 @@ class Rendered(Generic[S]):
 
     Args:
         data: Its text or ids, with what stands before it; of a response's first block, without `<|start|>assistant`.
+        history: The same once a next user turn has begun: each `<|return|>` is `<|end|>`.
         sampled: Whether this is what the model sampled.
         is_open: Whether it was not ended, so that only `<|start|>` begins another block.
     """
 
     data: S
+    history: S
     sampled: bool
     is_open: bool
 
@@ -58,29 +61,34 @@ class Renderer(Generic[S]):
         self._known: dict[Hashable, Rendered[S] | None] = {}
         self._weight = 0
 
-    def render_parts(self, parts: Iterable[ModelResponsePart], functions: Collection[str] = ()) -> list[Rendered[S]]:
-        """Render the parts of one response, in order.
+    def render_parts(
+        self, parts: Iterable[ModelResponsePart], functions: Collection[str] = ()
+    ) -> list[tuple[ModelResponsePart, Rendered[S]]]:
+        """Render the parts of one response, in order; a part that says nothing is left out.
 
         Args:
             parts: The parts.
             functions: The names of the declared functions; a name among them is no built-in tool's.
         """
-        speaking = [what for part in parts if (what := said(part, self.codec))]
-        calls = sum(what.kind == 'call' for what in speaking)
-        blocks: list[Rendered[S]] = []
-        for what in speaking:
-            calls -= what.kind == 'call'
-            place = Place(not blocks, bool(blocks) and blocks[-1].is_open, calls > 0, what.tool_name in functions)
-            block = self.render(what, place)
+        spoken = [part for part in parts if isinstance(part, SPOKEN)]
+        calls = [part.part_kind == 'tool-call' for part in spoken]
+        last_call = max((at for at, is_call in enumerate(calls) if is_call), default=-1)
+        blocks: list[tuple[ModelResponsePart, Rendered[S]]] = []
+        after_open = False
+        for at, part in enumerate(spoken):
+            is_function = calls[at] and cast('ToolCallPart', part).tool_name in functions
+            place = Place(not blocks, after_open, at < last_call, is_function)
+            block = self.render(said(part, self.codec), place)
             if block:
-                blocks.append(block)
+                blocks.append((part, block))
+                after_open = block.is_open
         return blocks
 
     def render_response(self, response: ModelResponse) -> S:
         """Render a whole response as what was sampled."""
         blocks = self.render_parts(response.parts)
         if blocks:
-            return self.codec.join(block.data for block in blocks)
+            return self.codec.join(block.data for _, block in blocks)
         return self._without_blocks(original_of(response.provider_details))
 
     def _without_blocks(self, original: dict[str, Any]) -> S:
@@ -91,6 +99,20 @@ class Renderer(Generic[S]):
             sample = self.codec.marked(tail if isinstance(tail, str) else '')
         blocks, _ = cut(self.codec.parser(), sample)
         return self.codec.empty if blocks else sample
+
+    def message(self, header: str, body: str) -> S:
+        """Render a message that is not the model's.
+
+        Args:
+            header: What stands between `<|start|>` and `<|message|>`.
+            body: Its text, which is ordinary text.
+        """
+        block = self._recall((header, body), lambda: self._message(header, body))
+        assert block is not None, 'a message is never left out'
+        return block.data
+
+    def _message(self, header: str, body: str) -> Rendered[S]:
+        return self._rendered(self._block(START + header, body, END), sampled=False, is_open=False)
 
     def render(self, what: Said, place: Place) -> Rendered[S] | None:
         """Render what a part says; `None` if that is nothing."""
@@ -126,7 +148,7 @@ class Renderer(Generic[S]):
         lead = self.codec.read(blocks[0].lead)
         if place.after_open and not lead.startswith(START):
             return None
-        return Rendered(sample, sampled=True, is_open=blocks[0].stop_token is None or tail is not None)
+        return self._rendered(sample, sampled=True, is_open=blocks[0].stop_token is None or tail is not None)
 
     def _is_true(self, block: Block[S], what: Said) -> bool:
         if block.body is None:
@@ -149,10 +171,13 @@ class Renderer(Generic[S]):
         if what.headless:
             if not _is_headless(what) or not (role + what.header).strip():
                 return None
-            return Rendered(self.codec.marked(lead + what.header + tail), sampled=True, is_open=is_open)
+            return self._rendered(self.codec.marked(lead + what.header + tail), sampled=True, is_open=is_open)
         if not _reads_to(read_header(role + what.header, after_start=after_start), what):
             return None
-        return Rendered(self._block(lead + what.header, what.text, tail), sampled=True, is_open=is_open)
+        return self._rendered(self._block(lead + what.header, what.text, tail), sampled=True, is_open=is_open)
+
+    def _rendered(self, data: S, *, sampled: bool, is_open: bool) -> Rendered[S]:
+        return Rendered(data, self.codec.as_history(data), sampled, is_open)
 
     def _block(self, header: str, body: str, end: str) -> S:
         return self.codec.marked(header + MESSAGE) + self.codec.plain(body) + self.codec.marked(end)
@@ -163,7 +188,7 @@ class Renderer(Generic[S]):
             return None
         header, stop_token = _canonical(what, place)
         lead = '' if place.first else OPENING
-        return Rendered(self._block(lead + header, what.text, stop_token), sampled=False, is_open=False)
+        return self._rendered(self._block(lead + header, what.text, stop_token), sampled=False, is_open=False)
 
 
 def _lead(what: Said, place: Place) -> str | None:
@@ -210,6 +235,7 @@ def _canonical(what: Said, place: Place) -> tuple[str, str]:
     return f' to={recipient}<|channel|>{channel} {marked_type}', CALL
 
 
+@lru_cache(maxsize=1024)
 def addressed(tool_name: str, *, is_function: bool) -> tuple[str, str]:
     """Give the recipient and the channel of a tool's calls: the built-in tools have no namespace, and `analysis`."""
     name = _NOT_IN_A_WORD.sub('_', tool_name)

@@ -54,12 +54,11 @@ class HarmonyStream(Generic[S]):
         """End the sample."""
         events = [streamed for event in self._parser.flush() for streamed in self._take(event)]
         tail = self._collector.tail
-        if tail is None:
-            return events
         if self._last is None:
-            self.provider_details = without_blocks(tail, self._codec)
-            return events
-        return events + self._complete(self._last, tail)
+            self.provider_details = without_blocks(tail or self._codec.empty, self._codec)
+        elif tail is not None:
+            events += self._complete(self._last, tail)
+        return events
 
     def response(self) -> ModelResponse:
         """Give the response as it is so far."""
