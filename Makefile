@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: install test check lock lowest
+.PHONY: install demo picture test check lock lowest
 
 install: $(VENV)/installed
 
@@ -12,6 +12,14 @@ $(VENV)/installed: pyproject.toml requirements.lock
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --requirements requirements.lock
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --editable .
 	touch $@
+
+# The main job, seen: what a list returned by a tool becomes, with and without this package.
+demo: install
+	@$(BIN)/verbatim demo
+
+# The same as a picture for the README.
+picture: install
+	@$(BIN)/verbatim demo --svg docs/images/demo.svg
 
 test: install
 	$(BIN)/pytest --cov

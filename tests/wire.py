@@ -21,7 +21,11 @@ class Wire:
     def __init__(self, respond: Responder | None = None) -> None:
         self.requests: list[httpx2.Request] = []
         self.respond = respond or answer
-        self.client = httpx2.AsyncClient(transport=httpx2.MockTransport(self._handle))
+        self.client = self.new_client()
+
+    def new_client(self, **_: object) -> httpx2.AsyncClient:
+        """Make a client that reaches this endpoint, whatever the address."""
+        return httpx2.AsyncClient(transport=httpx2.MockTransport(self._handle))
 
     def _handle(self, request: httpx2.Request) -> httpx2.Response:
         self.requests.append(request)
@@ -70,6 +74,7 @@ def completion(message: dict[str, Any], finish_reason: str = 'stop', **extra: An
         'created': 1,
         'model': 'm',
         'choices': [{'index': 0, 'message': message, 'finish_reason': finish_reason}],
+        'provider': 'Test',  # OpenRouter's replies name who served them
         'usage': {'prompt_tokens': 3, 'completion_tokens': 2, 'total_tokens': 5},
         **extra,
     }

@@ -40,8 +40,41 @@ def openrouter(model_name: str, *, provider: Provider[Any] | None = None) -> Ope
 def copilot(model_name: str, *, provider: Provider[Any] | None = None) -> OpenAICompatibleModel:
     """GitHub Copilot, with upstream's provider and everything of upstream's model."""
     from .chat.variants import CopilotCompatibleModel
+    from .providers.copilot import copilot_provider
 
-    return CopilotCompatibleModel(model_name, provider=provider or 'github-copilot')
+    return CopilotCompatibleModel(model_name, provider=provider or copilot_provider())
+
+
+def grok(model_name: str, *, provider: Provider[Any] | None = None) -> OpenAICompatibleModel:
+    """Grok, at xAI's API."""
+    from .chat.model import OpenAICompatibleModel
+    from .providers.grok import GrokProvider
+
+    return OpenAICompatibleModel(model_name, provider=provider or GrokProvider())
+
+
+def perplexity(model_name: str, *, provider: Provider[Any] | None = None) -> OpenAICompatibleModel:
+    """Perplexity's Sonar models."""
+    from .chat.model import OpenAICompatibleModel
+    from .providers.perplexity import PerplexityProvider
+
+    return OpenAICompatibleModel(model_name, provider=provider or PerplexityProvider())
+
+
+def lm_studio(model_name: str, *, provider: Provider[Any] | None = None) -> OpenAICompatibleModel:
+    """LM Studio, on this machine or where `LM_STUDIO_BASE_URL` says."""
+    from .chat.model import OpenAICompatibleModel
+    from .providers.lm_studio import LMStudioProvider
+
+    return OpenAICompatibleModel(model_name, provider=provider or LMStudioProvider())
+
+
+def zen(model_name: str, *, provider: Provider[Any] | None = None) -> OpenAICompatibleModel:
+    """OpenCode Zen."""
+    from .chat.model import OpenAICompatibleModel
+    from .providers.zen import ZenProvider
+
+    return OpenAICompatibleModel(model_name, provider=provider or ZenProvider())
 
 
 def _openrouter_provider() -> Provider[Any]:

@@ -37,9 +37,7 @@ outcomes: Any = st.sampled_from(['success', 'failed', 'denied', 'interrupted', '
 request_parts: Any = st.one_of(
     st.builds(SystemPromptPart, texts),
     st.builds(UserPromptPart, texts | st.lists(texts | images, max_size=3)),
-    st.builds(
-        lambda content, id, outcome: ToolReturnPart('search', content, id, outcome=outcome), not_lists, ids, outcomes
-    ),
+    st.builds(ToolReturnPart, st.just('search'), not_lists, ids, outcome=outcomes),
 )
 response_parts: Any = st.one_of(
     st.builds(TextPart, texts),

@@ -165,6 +165,25 @@ def test_a_family_replaces_openai_s_profile_on_a_generic_server():
     assert 'openai_chat_supports_allowed_tools' not in profile
 
 
+class RenamedProvider(OpenAICompatibleProvider):
+    """A user's own provider that adds nothing about models."""
+
+
+class KnowingProvider(OpenAICompatibleProvider):
+    """A user's own provider that knows its models."""
+
+    @staticmethod
+    def model_profile(model_name: str) -> ModelProfile | None:
+        return ModelProfile(supports_thinking=True)
+
+
+def test_a_user_s_own_provider_is_generic_until_it_knows_its_models():
+    """A subclass that says nothing about models gets the family, one that does is believed."""
+    url = 'http://localhost:8000/v1'
+    assert at(RenamedProvider('mine', base_url=url), 'glm-5') == family_profile('glm-5')
+    assert at(KnowingProvider('mine', base_url=url), 'glm-5') == {'supports_thinking': True}
+
+
 def test_a_profile_given_to_the_provider_wins():
     """What the user told an `OpenAICompatibleProvider` stands above the family, and only that."""
     given = ModelProfile(json_schema_transformer=None, supports_thinking=False)

@@ -5,7 +5,17 @@ from typing import Any
 
 import pytest
 from pydantic_ai.exceptions import UserError
-from pydantic_ai.messages import ModelMessage
+from pydantic_ai.messages import (
+    BinaryContent,
+    ImageUrl,
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    SystemPromptPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
 from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.models.github_copilot import GitHubCopilotModel
 
@@ -13,30 +23,33 @@ from pydantic_ai_verbatim.providers.copilot import Token, copilot_provider, requ
 
 from .conftest import Wire
 
-IMAGE = {'type': 'image_url', 'image_url': {'url': 'data:image/png;base64,iVBORw=='}}
-TEXT = {'type': 'text', 'text': 'a'}
+IMAGE = BinaryContent(b'\x89PNG', media_type='image/png')
+AUDIO = BinaryContent(b'RIFF', media_type='audio/wav')
+LINK = ImageUrl('https://example.com/x.png')
+HI = ModelRequest(parts=[SystemPromptPart('s'), UserPromptPart('hi')])
+CALL = ModelResponse(parts=[ToolCallPart('search', '{}', 'c1')])
+USER, AGENT = {'X-Initiator': 'user'}, {'X-Initiator': 'agent'}
+VISION = {'Copilot-Vision-Request': 'true'}
+
+
+def returned(content: Any, *after: Any) -> ModelRequest:
+    return ModelRequest(parts=[ToolReturnPart('search', content, 'c1'), *after])
 
 
 @pytest.mark.parametrize(
     ('messages', 'headers'),
     [
-        ([{'role': 'user', 'content': 'hi'}], {'X-Initiator': 'user'}),
-        ([{'role': 'system', 'content': 's'}, {'role': 'user', 'content': 'hi'}], {'X-Initiator': 'user'}),
-        ([{'role': 'user', 'content': 'hi'}, {'role': 'tool', 'content': [TEXT]}], {'X-Initiator': 'agent'}),
-        ([{'role': 'user', 'content': 'hi'}, {'role': 'assistant', 'content': None}], {'X-Initiator': 'agent'}),
-        ([], {'X-Initiator': 'user'}),
-        (
-            [{'role': 'user', 'content': [TEXT, IMAGE]}],
-            {'X-Initiator': 'user', 'Copilot-Vision-Request': 'true'},
-        ),
-        (
-            [{'role': 'user', 'content': [IMAGE]}, {'role': 'assistant'}, {'role': 'tool', 'content': 'a'}],
-            {'X-Initiator': 'agent', 'Copilot-Vision-Request': 'true'},
-        ),
-        (
-            [{'role': 'user', 'content': 'hi'}, {'role': 'tool', 'content': [IMAGE]}],
-            {'X-Initiator': 'agent', 'Copilot-Vision-Request': 'true'},
-        ),
+        ([], USER),
+        ([HI], USER),
+        ([HI, CALL], AGENT),
+        ([HI, CALL, returned('a')], AGENT),
+        ([HI, CALL, returned(['a', 'b'])], AGENT),
+        ([HI, CALL, returned('a', UserPromptPart('and?'))], USER),
+        ([ModelRequest(parts=[])], AGENT),
+        ([ModelRequest(parts=[UserPromptPart(['a', IMAGE])])], USER | VISION),
+        ([ModelRequest(parts=[UserPromptPart(['a', AUDIO])])], USER),
+        ([ModelRequest(parts=[UserPromptPart([LINK])]), CALL, returned('a')], AGENT | VISION),
+        ([HI, CALL, returned(['a', IMAGE])], AGENT | VISION),
     ],
 )
 def test_headers_say_who_asks_and_whether_there_is_an_image(messages: Any, headers: dict[str, str]):

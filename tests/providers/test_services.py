@@ -16,7 +16,7 @@ from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 from pydantic_ai_verbatim.providers.grok import GrokProvider
 from pydantic_ai_verbatim.providers.lm_studio import LMStudioProvider
 from pydantic_ai_verbatim.providers.perplexity import PerplexityProvider
-from pydantic_ai_verbatim.providers.service import ServiceProvider
+from pydantic_ai_verbatim.providers.service import ServiceProvider, missing_key_error
 from pydantic_ai_verbatim.providers.zen import ZenProvider
 
 from .conftest import Wire, completion
@@ -120,6 +120,12 @@ def test_a_missing_key_names_every_way_out(provider: type[ServiceProvider]):
         provider()
     assert str(caught.value).startswith(expected)
     assert 'openai-secret' not in str(caught.value)
+
+
+def test_a_service_with_one_variable_is_told_apart():
+    """A service with a single variable is named without a list."""
+    error = missing_key_error(['ONE_API_KEY'], 'OneProvider', 'one')
+    assert str(error).startswith('Set the `ONE_API_KEY` environment variable, or pass `provider=OneProvider(api_key=')
 
 
 async def test_lm_studio_needs_no_key(wire: Wire, hi: list[ModelMessage]):

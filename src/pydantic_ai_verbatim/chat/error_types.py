@@ -1,8 +1,23 @@
-"""A typed error, read again by the error types of the service that sent it: pure."""
+"""A typed error, read again by the error types of the service that sent it."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
 
 from pydantic_ai.exceptions import ModelHTTPError
 
 from .profile import OpenAICompatibleModelProfile
+
+
+@contextmanager
+def rereading_errors(profile: OpenAICompatibleModelProfile) -> Generator[None]:
+    """Raise the error that a server meant in place of the one that its status says."""
+    try:
+        yield
+    except ModelHTTPError as error:
+        meant = reread(error, profile)
+        if meant is error:
+            raise
+        raise meant from error.__cause__
 
 
 def reread(error: ModelHTTPError, profile: OpenAICompatibleModelProfile) -> ModelHTTPError:

@@ -23,6 +23,7 @@ from pydantic_ai.settings import ModelSettings
 
 from ..tool_returns import EMPTY_LIST, as_json, item_texts, joined, tuples_as_lists
 from . import llama_cpp, negotiation, requests
+from .error_types import rereading_errors
 from .keys import refuse_leaked_key
 from .negotiation import TOOL_RETURN_FORMAT, Attempt, Decision, Endpoint, WireFormat
 from .peeking import PeekedStream
@@ -71,6 +72,7 @@ class OpenAICompatibleModel(OpenAIChatModel):
         self._tool_return_format = negotiation.checked_format(tool_return_format)
         super().__init__(model_name, provider=cast('Any', provider), profile=profile, settings=settings)
         refuse_leaked_key(self._provider)
+        requests.refuse_model(model_name, self._compatible_profile)
 
     def _provider_model_profile(self) -> ModelProfile:
         """Behind a generic provider, take the model family's flags instead of OpenAI's."""
@@ -197,8 +199,8 @@ class OpenAICompatibleModel(OpenAIChatModel):
         model_request_parameters: ModelRequestParameters,
     ) -> Any:
         """Send one request; of a stream, look at the first event, so that an error in it is seen before it is handed on."""
-        with _attempting(attempt):
-            create = cast('Callable[..., Awaitable[ChatReply]]', super()._completions_create)
+        create = cast('Callable[..., Awaitable[ChatReply]]', super()._completions_create)
+        with _attempting(attempt), rereading_errors(self._compatible_profile):
             reply = await create(messages, stream, model_settings, model_request_parameters)
         if not isinstance(reply, AsyncStream):
             negotiation.notice_reply(self._endpoint, reply)

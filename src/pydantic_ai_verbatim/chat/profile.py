@@ -262,11 +262,12 @@ def endpoint_profile(profile: ModelProfile, provider: Provider[AsyncOpenAI], mod
     return merge_profile(family, given)
 
 
+_GENERIC_PROFILES = (OpenAIProvider.model_profile, OpenAICompatibleProvider.model_profile)
+
+
 def _is_generic(provider: Provider[AsyncOpenAI]) -> bool:
-    """Say whether the provider may be in front of any server: it is not OpenAI's, Azure's or a dedicated one."""
-    if type(provider) is OpenAICompatibleProvider:
-        return True
-    if not isinstance(provider, OpenAIProvider) or isinstance(provider.client, AsyncAzureOpenAI):
+    """Say whether the provider may be in front of any server: it knows no models of its own and is not at OpenAI's."""
+    if type(provider).model_profile not in _GENERIC_PROFILES or isinstance(provider.client, AsyncAzureOpenAI):
         return False
     host = provider.client.base_url.host
     return host != 'openai.com' and not host.endswith('.openai.com')

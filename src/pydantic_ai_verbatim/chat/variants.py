@@ -4,14 +4,19 @@ A variant states its default provider, and what the service wants in each reques
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 from openai import AsyncOpenAI
+from pydantic_ai.messages import ModelMessage
+from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.models.github_copilot import GitHubCopilotModel
+from pydantic_ai.models.openai import OpenAIChatModelSettings
 from pydantic_ai.models.openrouter import OpenRouterModel
 from pydantic_ai.profiles import ModelProfileSpec
 from pydantic_ai.providers import Provider
 from pydantic_ai.settings import ModelSettings
 
+from ..providers.copilot import request_headers
 from .model import OpenAICompatibleModel
 from .profile import ToolReturnFormat
 
@@ -50,3 +55,15 @@ class CopilotCompatibleModel(OpenAICompatibleModel, GitHubCopilotModel):
         super().__init__(
             model_name, provider=provider, profile=profile, settings=settings, tool_return_format=tool_return_format
         )
+
+    async def _completions_create(
+        self,
+        messages: list[ModelMessage],
+        stream: bool,
+        model_settings: OpenAIChatModelSettings,
+        model_request_parameters: ModelRequestParameters,
+    ) -> Any:
+        """Say with each request who started it, and whether there is an image in it; the caller's headers win."""
+        headers = {**request_headers(messages), **model_settings.get('extra_headers', {})}
+        settings: OpenAIChatModelSettings = {**model_settings, 'extra_headers': headers}
+        return await super()._completions_create(messages, stream, settings, model_request_parameters)

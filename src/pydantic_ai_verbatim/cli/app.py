@@ -2,9 +2,14 @@
 
 import typer
 
+from .demo import demo
+
 app = typer.Typer(name='verbatim', no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
 
 @app.callback()
 def verbatim() -> None:
     """See what your model reads."""
+
+
+app.command()(demo)

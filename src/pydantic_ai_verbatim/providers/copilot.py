@@ -5,11 +5,11 @@ key variable of upstream's: a raw GitHub OAuth token works as the bearer.
 """
 
 import inspect
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import httpx2
-from openai.types.chat import ChatCompletionMessageParam
+from pydantic_ai.messages import BinaryContent, ImageUrl, ModelMessage, ToolReturnPart, UserPromptPart
 from pydantic_ai.providers.github_copilot import GitHubCopilotProvider
 
 from .service import first_variable, missing_key_error
@@ -62,23 +62,33 @@ def _asking(token: Callable[[], str | Awaitable[str]]) -> Callable[[], Awaitable
     return current
 
 
-def request_headers(messages: Sequence[ChatCompletionMessageParam]) -> dict[str, str]:
-    """Give the headers that Copilot wants with these messages.
+def request_headers(messages: Sequence[ModelMessage]) -> dict[str, str]:
+    """Give the headers that Copilot wants with a history.
 
     `X-Initiator` says whether a user asked or an agent goes on, which decides whether the request is billed as a
-    premium one (BerriAI/litellm#12859). Without `Copilot-Vision-Request` an image is a 400 (microsoft/vscode#260150).
+    premium one (BerriAI/litellm#12859). It is read off the history and not off the wire, where an image that a tool
+    returned stands in a user message. Without `Copilot-Vision-Request` an image is a 400 (microsoft/vscode#260150).
 
     Args:
-        messages: The whole request as it is sent.
+        messages: The whole history that is sent.
     """
-    last = messages[-1]['role'] if messages else 'user'
-    headers = {'X-Initiator': 'user' if last == 'user' else 'agent'}
-    if any(_has_image(cast('Mapping[str, Any]', message)) for message in messages):
+    headers = {'X-Initiator': 'user' if _user_spoke_last(messages) else 'agent'}
+    if any(_is_image(item) for message in messages for item in _contents(message)):
         headers['Copilot-Vision-Request'] = 'true'
     return headers
 
 
-def _has_image(message: Mapping[str, Any]) -> bool:
-    content = message.get('content')
-    parts = cast('list[Mapping[str, Any]]', content) if isinstance(content, list) else []
-    return any(part['type'] == 'image_url' for part in parts)
+def _user_spoke_last(messages: Sequence[ModelMessage]) -> bool:
+    return not messages or (bool(messages[-1].parts) and isinstance(messages[-1].parts[-1], UserPromptPart))
+
+
+def _contents(message: ModelMessage) -> Iterator[object]:
+    for part in message.parts:
+        if isinstance(part, UserPromptPart) and not isinstance(part.content, str):
+            yield from part.content
+        elif isinstance(part, ToolReturnPart):
+            yield from part.files
+
+
+def _is_image(item: object) -> bool:
+    return isinstance(item, ImageUrl) or (isinstance(item, BinaryContent) and item.is_image)

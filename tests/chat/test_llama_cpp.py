@@ -1,0 +1,251 @@
+"""L2: endpoints on loopback that lose native parts without a word, and what they are asked before."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator
+from typing import Any
+
+import httpx2
+import pytest
+from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, ToolCallPart, ToolReturnPart, UserPromptPart
+from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
+
+from pydantic_ai_verbatim import OpenAICompatibleModel, forget, learned_formats
+from pydantic_ai_verbatim.chat import llama_cpp
+from pydantic_ai_verbatim.chat.negotiation import Endpoint
+from tests.loopback import application, forwarded, serving
+from tests.wire import PARAMETERS, Wire, answer, body, chunk, completion, sse
+
+pytestmark = pytest.mark.anyio
+
+NATIVE = [{'type': 'text', 'text': 'a'}, {'type': 'text', 'text': 'b'}]
+PROPS = {'default_generation_settings': {'n_ctx': 8192}, 'total_slots': 1, 'chat_template': '{{ messages }}'}
+
+
+clients: list[httpx2.AsyncClient] = []
+
+
+@pytest.fixture(autouse=True)
+async def nothing_learned_and_nothing_open() -> AsyncGenerator[None]:
+    forget()
+    yield
+    forget()
+    for client in clients:
+        await client.aclose()
+    clients.clear()
+
+
+def history(content: Any = ('a', 'b')) -> list[ModelMessage]:
+    return [
+        ModelRequest(parts=[UserPromptPart('hi')]),
+        ModelResponse(parts=[ToolCallPart('search', '{}', 'c1')]),
+        ModelRequest(parts=[ToolReturnPart('search', content, 'c1')]),
+    ]
+
+
+class LlamaCpp:
+    """A server that answers as llama-server does; its template is a function of the tool message's content."""
+
+    def __init__(self, template: Any) -> None:
+        self.template = template
+        self.requests: list[tuple[str, dict[str, str]]] = []
+        self.tool_contents: list[Any] = []
+
+    async def props(self, request: Request) -> Response:
+        self.requests.append(('/props', dict(request.headers)))
+        return JSONResponse(PROPS)
+
+    async def apply_template(self, request: Request) -> Response:
+        self.requests.append(('/apply-template', dict(request.headers)))
+        [message] = [m for m in (await request.json())['messages'] if m['role'] == 'tool']
+        return JSONResponse({'prompt': f'<|user|>Search.{self.template(message["content"])}<|assistant|>'})
+
+    async def chat(self, request: Request) -> Response:
+        content = await request.body()
+        sent = httpx2.Request('POST', str(request.url), content=content)
+        self.tool_contents += [m['content'] for m in body(sent)['messages'] if m['role'] == 'tool']
+        return forwarded(answer(sent))
+
+    @property
+    def app(self) -> Any:
+        return application(props=self.props, apply_template=self.apply_template, chat=self.chat)
+
+
+def loses(content: Any) -> str:
+    """GLM-4.7's template on llama.cpp: a string is printed, parts are not."""
+    return (
+        f'<tool_response>{content}</tool_response>' if isinstance(content, str) else '<tool_response></tool_response>'
+    )
+
+
+def joins(content: Any) -> str:
+    return '\n'.join(part['text'] for part in content)
+
+
+def glues(content: Any) -> str:
+    return ''.join(part['text'] for part in content)
+
+
+def model_at(root: str, **options: Any) -> OpenAICompatibleModel:
+    client = httpx2.AsyncClient(verify=False)  # loopback needs no certificates, and loading them takes long
+    clients.append(client)
+    provider = OpenAICompatibleProvider('local', base_url=f'{root}/v1', api_key='secret-key', http_client=client)
+    return OpenAICompatibleModel('m', provider=provider, **options)
+
+
+async def request(model: OpenAICompatibleModel, content: Any = ('a', 'b'), *, stream: bool = False) -> None:
+    if stream:
+        async with model.request_stream(history(content), None, PARAMETERS) as response:
+            assert [event async for event in response]
+    else:
+        assert (await model.request(history(content), None, PARAMETERS)).text == 'ok'
+
+
+@pytest.mark.parametrize(
+    ('template', 'sent'),
+    [(loses, 'a\nb'), (glues, 'a\nb'), (str, 'a\nb'), (joins, NATIVE)],
+    ids=['lost', 'glued', 'printed as a data structure', 'joined by newlines'],
+)
+@pytest.mark.parametrize('stream', [False, True], ids=['whole', 'streamed'])
+async def test_a_template_that_spoils_parts_gets_text_from_the_first_request_on(
+    template: Any, sent: Any, stream: bool
+) -> None:
+    server = LlamaCpp(template)
+    async with serving(server.app) as root:
+        model = model_at(root)
+        await request(model, stream=stream)
+        await request(model, stream=stream)
+    assert server.tool_contents == [sent, sent]
+    assert [path for path, _ in server.requests] == ['/props', '/apply-template']
+    assert learned_formats() == ({} if sent == NATIVE else {Endpoint(f'{root}/v1/', 'm'): 'text'})
+
+
+async def test_the_question_carries_no_key_and_is_put_once_for_concurrent_runs() -> None:
+    server = LlamaCpp(loses)
+    async with serving(server.app) as root:
+        models = [model_at(root) for _ in range(10)]
+        await asyncio.gather(*(request(model) for model in models))
+    assert server.tool_contents == ['a\nb'] * 10
+    assert len(server.requests) == 2
+    assert all('authorization' not in headers and 'secret-key' not in str(headers) for _, headers in server.requests)
+
+
+@pytest.mark.parametrize(
+    ('options', 'content'),
+    [
+        ({'tool_return_format': 'parts'}, ('a', 'b')),
+        ({'tool_return_format': 'text'}, ('a', 'b')),
+        ({}, 'a string'),
+        ({}, []),
+    ],
+)
+async def test_an_explicit_format_and_a_request_without_parts_ask_nothing(options: Any, content: Any) -> None:
+    server = LlamaCpp(loses)
+    async with serving(server.app) as root:
+        await request(model_at(root, **options), content)
+    assert server.requests == []
+
+
+async def huge(_: Request) -> Response:
+    async def spaces() -> AsyncGenerator[bytes]:
+        for _ in range(10_000):
+            yield b' ' * 65536
+
+    return StreamingResponse(spaces(), media_type='application/json')
+
+
+async def never(_: Request) -> Response:
+    await asyncio.sleep(60)
+    raise AssertionError('not reached')
+
+
+async def dripping(_: Request) -> Response:
+    async def drops() -> AsyncGenerator[bytes]:
+        while True:
+            yield b' '
+            await asyncio.sleep(0.05)
+
+    return StreamingResponse(drops(), media_type='application/json')
+
+
+async def elsewhere(_: Request) -> Response:
+    return RedirectResponse('http://127.0.0.1:1/props')
+
+
+def always(value: Any, status: int = 200) -> Any:
+    async def respond(_: Request) -> Response:
+        return Response(value, status) if isinstance(value, bytes) else JSONResponse(value, status)
+
+    return respond
+
+
+@pytest.mark.parametrize(
+    'answers',
+    [
+        pytest.param({}, id='absent'),
+        pytest.param({'props': always(b'<html>')}, id='not JSON'),
+        pytest.param({'props': always([PROPS])}, id='no object'),
+        pytest.param({'props': always({'hello': 1})}, id='another server'),
+        pytest.param({'props': always(b'[' * 100_000)}, id='nested too deep'),
+        pytest.param({'props': always({'error': 'no'}, 500)}, id='failing'),
+        pytest.param({'props': elsewhere}, id='redirecting'),
+        pytest.param({'props': huge}, id='huge'),
+        pytest.param({'props': always(PROPS)}, id='old llama.cpp without the route'),
+        pytest.param({'props': always(PROPS), 'apply_template': always({'prompt': 1})}, id='odd prompt'),
+        pytest.param({'props': always(PROPS), 'apply_template': always({'error': 'x'}, 400)}, id='template error'),
+    ],
+)
+async def test_an_odd_answer_is_no_error_and_changes_nothing(answers: Any) -> None:
+    server = LlamaCpp(loses)
+    async with serving(application(chat=server.chat, **answers)) as root:
+        await request(model_at(root))
+    assert server.tool_contents == [NATIVE]
+    assert learned_formats() == {}
+
+
+@pytest.mark.parametrize('slow', [never, dripping])
+async def test_a_slow_answer_costs_its_patience_once(slow: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert llama_cpp.PATIENCE == 2
+    monkeypatch.setattr(llama_cpp, 'PATIENCE', 0.3)
+    server = LlamaCpp(loses)
+    async with serving(application(chat=server.chat, props=slow)) as root:
+        started = time.monotonic()
+        await request(model_at(root))
+        first = time.monotonic() - started
+        await request(model_at(root))
+    assert 0.3 <= first < 1.5
+    assert server.tool_contents == [NATIVE, NATIVE]
+
+
+@pytest.mark.parametrize('stream', [False, True], ids=['whole', 'streamed'])
+@pytest.mark.parametrize('mark', [{'system_fingerprint': 'b4567-0c1e570'}, {'timings': {'prompt_n': 3}}])
+async def test_a_public_llama_cpp_is_known_by_its_replies(mark: Any, stream: bool) -> None:
+    """The first request cannot know; the next one asks, and heals."""
+    asked: list[str] = []
+
+    def respond(request: httpx2.Request) -> httpx2.Response:
+        if request.url.path == '/props':
+            asked.append(request.headers.get('authorization', 'no key'))
+            return httpx2.Response(200, json=PROPS)
+        if request.url.path == '/apply-template':
+            return httpx2.Response(200, json={'prompt': 'nothing'})
+        if stream:
+            return sse([chunk({'content': 'ok'}, **mark), chunk({}, 'stop', **mark)])
+        return httpx2.Response(200, json=completion({'role': 'assistant', 'content': 'ok'}, **mark))
+
+    wire = Wire(respond)
+    model = OpenAICompatibleModel('m', provider=wire.provider())
+    for _ in range(3):
+        await request(model, stream=stream)
+    assert [body['messages'][-1]['content'] for body in wire.bodies] == [NATIVE, 'a\nb', 'a\nb']
+    assert asked == ['no key']
+
+
+async def test_a_public_host_without_the_marks_is_not_asked() -> None:
+    wire = Wire()
+    model = OpenAICompatibleModel('m', provider=wire.provider())
+    await request(model)
+    await request(model)
+    assert {request.url.path for request in wire.requests} == {'/v1/chat/completions'}
