@@ -64,7 +64,7 @@ def test_unusual_samples(tmp_path: Path) -> None:
     """A header without a body, a long body, what lies before a block, escaped text, and JSON that is no list of ids."""
     assert 'a header without a body' in run(tmp_path, '<|channel|>analysis need it')[0]
     long, _ = run(tmp_path, f'<|channel|>final<|message|>{"q" * 1000}')
-    assert (long.count('q'), '1000' in long) == (300, True)
+    assert (long.count('q'), long.count('…')) == (300, 1)
     assert row(run(tmp_path, '\n<|start|>assistant<|channel|>final<|message|>x')[0], 'lead')
     assert row(run(tmp_path, '<|channel|>final<|message|>x\n<|end|>\n')[0], 'tail') == [repr('\n')]
     assert '0 blocks' in run(tmp_path, '')[0]
@@ -134,7 +134,7 @@ def test_mistakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     result = CliRunner().invoke(app, ['harmony', str(tmp_path / 'none')])
     assert (result.exit_code, 'No such file' in result.output) == (1, True)
     assert run(tmp_path, [200005, 201088, 200008, 201088])[1] == 1
-    drift._openai_harmony.cache_clear()
+    drift.load_openai_harmony.cache_clear()
 
     def missing(name: str) -> str:
         raise PackageNotFoundError(name)
@@ -149,6 +149,6 @@ def test_mistakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_environment_is_left_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """openai-harmony takes its vocabulary's folder from the environment, where a user may have named one."""
     monkeypatch.setenv('TIKTOKEN_ENCODINGS_BASE', str(tmp_path))
-    drift._openai_harmony.cache_clear()
+    drift.load_openai_harmony.cache_clear()
     assert drift_of_openai_harmony('<|channel|>final<|message|>x<|return|>') is None
     assert os.environ['TIKTOKEN_ENCODINGS_BASE'] == str(tmp_path)

@@ -2,6 +2,8 @@
 
 import gzip
 import os
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -44,7 +46,7 @@ def drift_of_openai_harmony(sampled: str | list[int]) -> Drift | None:
     Raises:
         UserError: It is not installed.
     """
-    harmony, encoding = _openai_harmony()
+    harmony, encoding = load_openai_harmony()
     ids = ids_of(sampled)
     try:
         messages = encoding.parse_messages_from_completion_tokens(ids, harmony.Role.ASSISTANT, strict=False)
@@ -65,24 +67,35 @@ def first_difference(sampled: list[int], rendered: list[int]) -> Drift | None:
 
 
 @cache
-def _openai_harmony() -> tuple[Any, Any]:
-    """Load openai-harmony offline: it reads its vocabulary in a folder that the environment names.
+def load_openai_harmony() -> tuple[Any, Any]:
+    """Give openai-harmony and its encoding, loaded offline.
 
     oss-harmony installs a module of the same name that renders differently; it is not what is asked for.
+
+    Raises:
+        UserError: openai-harmony is not installed.
     """
     try:
         version('openai-harmony')
         import openai_harmony  # pyright: ignore[reportMissingTypeStubs]  # it has none
     except (PackageNotFoundError, ImportError):
         raise UserError('There is nothing to compare with: run `pip install openai-harmony`.') from None
+    with offline_vocabulary():
+        name = openai_harmony.HarmonyEncodingName.HARMONY_GPT_OSS
+        return openai_harmony, openai_harmony.load_harmony_encoding(name)
+
+
+@contextmanager
+def offline_vocabulary() -> Generator[None]:
+    """Put the vocabulary into a folder that the environment names, where openai-harmony looks before it downloads."""
+    variable = 'TIKTOKEN_ENCODINGS_BASE'
+    before = os.environ.get(variable)
     with TemporaryDirectory() as folder:
         (Path(folder) / 'o200k_base.tiktoken').write_bytes(gzip.decompress(ranks_file().read_bytes()))
-        before = os.environ.get('TIKTOKEN_ENCODINGS_BASE')
-        os.environ['TIKTOKEN_ENCODINGS_BASE'] = folder
+        os.environ[variable] = folder
         try:
-            name = openai_harmony.HarmonyEncodingName.HARMONY_GPT_OSS
-            return openai_harmony, openai_harmony.load_harmony_encoding(name)
+            yield
         finally:
-            os.environ.pop('TIKTOKEN_ENCODINGS_BASE')
+            os.environ.pop(variable)
             if before is not None:
-                os.environ['TIKTOKEN_ENCODINGS_BASE'] = before
+                os.environ[variable] = before
