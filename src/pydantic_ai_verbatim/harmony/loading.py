@@ -4,14 +4,14 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Generic
 
-from pydantic_ai.messages import ModelResponse, ModelResponsePart, TextPart, ThinkingPart, ToolCallPart
+from pydantic_ai.messages import ModelResponse, TextPart, ThinkingPart, ToolCallPart
 from pydantic_ai.models import ModelRequestParameters
 
 from .codec import Codec
 from .grammar import OPENING, ROLE, START
 from .header import read_pieces, repair_tool_name
 from .originals import KEY, Kind, Place, SpokenPart, kind_of, said, views
-from .parser import Block, S, cut
+from .parser import Block, BlockReader, S
 from .rendering import Renderer
 
 PROVIDER_NAME = 'harmony'
@@ -98,16 +98,49 @@ def new_part(head: Head, body: str) -> SpokenPart:
     return kind(body, provider_name=PROVIDER_NAME, provider_details=head.details)
 
 
+class Sample(Generic[S]):
+    """A sample on its way to a response: fed in pieces, it makes each part when its block is complete.
+
+    Args:
+        renderer: What the parts will be rendered with.
+        parameters: The request's parameters, for the names of its tools.
+    """
+
+    def __init__(self, renderer: Renderer[S], parameters: ModelRequestParameters | None) -> None:
+        self._codec = renderer.codec
+        self._loader = Loader(renderer, parameters.tool_defs if parameters else ())
+        self._reader = BlockReader(renderer.codec.parser())
+        self._parts: list[SpokenPart] = []
+        self._last: tuple[Block[S], Place] | None = None
+
+    def feed(self, chunk: S) -> None:
+        """Take more of the sample."""
+        for block in self._reader.feed(chunk):
+            self._add(block)
+
+    def flush(self) -> ModelResponse:
+        """End the sample, and give its response."""
+        blocks, tail = self._reader.flush()
+        for block in blocks:
+            self._add(block)
+        details = None
+        if self._last is None:
+            details = without_blocks(tail or self._codec.empty, self._codec)
+        elif tail:
+            self._parts[-1] = self._loader.part(*self._last, tail)
+        return ModelResponse(list(self._parts), provider_name=PROVIDER_NAME, provider_details=details)
+
+    def _add(self, block: Block[S]) -> None:
+        place = Place() if self._last is None else Place(False, self._last[0].stop_token is None)
+        self._parts.append(self._loader.part(block, place))
+        self._last = block, place
+
+
 def load_sample(sample: S, renderer: Renderer[S], parameters: ModelRequestParameters | None) -> ModelResponse:
     """Load a whole sample."""
-    blocks, tail = cut(renderer.codec.parser(), sample)
-    loader = Loader(renderer, parameters.tool_defs if parameters else ())
-    parts: list[ModelResponsePart] = []
-    for at, block in enumerate(blocks):
-        place = Place(at == 0, at > 0 and blocks[at - 1].stop_token is None)
-        parts.append(loader.part(block, place, tail if at == len(blocks) - 1 else None))
-    details = None if blocks else without_blocks(tail or renderer.codec.empty, renderer.codec)
-    return ModelResponse(parts, provider_name=PROVIDER_NAME, provider_details=details)
+    loading = Sample(renderer, parameters)
+    loading.feed(sample)
+    return loading.flush()
 
 
 def without_blocks(tail: S, codec: Codec[S]) -> dict[str, Any]:

@@ -36,7 +36,7 @@ class Block(Generic[S]):
     cut: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Opened(Generic[S]):
     """A header ended with `<|message|>`, and a body begins.
 
@@ -49,21 +49,21 @@ class Opened(Generic[S]):
     header: S
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Delta(Generic[S]):
     """More of the open body."""
 
     body: S
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Closed:
     """The open body ended, with a stop token or (`None`) with the next `<|start|>` or the sample."""
 
     stop_token: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Headless(Generic[S]):
     """A header ended without `<|message|>`, and there is no body.
 
@@ -80,7 +80,7 @@ class Headless(Generic[S]):
     cut: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Tail(Generic[S]):
     """What lies after the last block: white space, `<|start|>`s and stop tokens."""
 
@@ -133,13 +133,16 @@ class Parser(ABC, Generic[S]):
         tail = self.join([*self._lead, header])
         return [Tail(tail)] if tail else []
 
-    def _more(self, segment: S, events: list[Event[S]]) -> None:
-        if not segment:
-            return
+    def _rest(self, segment: S) -> list[Event[S]]:
+        """Take what holds no marker; this is the whole of most deliveries of a stream."""
         if self._in_body:
-            events.append(Delta(segment))
-        else:
-            self._header.append(segment)
+            return [Delta(segment)] if segment else []
+        self._header.append(segment)
+        return []
+
+    def _more(self, segment: S, events: list[Event[S]]) -> None:
+        if segment:
+            events += self._rest(segment)
 
     def _end(self, marker: str, sampled: S, events: list[Event[S]]) -> None:
         if self._in_body:
@@ -176,6 +179,9 @@ class Collector(Generic[S]):
 
     def add(self, event: Event[S]) -> Block[S] | None:
         """Take the next event, and give the block that it completes."""
+        if isinstance(event, Delta):
+            self._body.append(event.body)
+            return None
         if isinstance(event, Headless):
             return Block(event.lead, event.header, None, event.stop_token, event.cut)
         if isinstance(event, Closed):
@@ -183,18 +189,45 @@ class Collector(Generic[S]):
             return Block(self._opened.lead, self._opened.header, self._join(self._body), event.stop_token)
         if isinstance(event, Opened):
             self._opened, self._body = event, []
-        elif isinstance(event, Delta):
-            self._body.append(event.body)
         else:
             self.tail = event.text
         return None
 
 
+class BlockReader(Generic[S]):
+    """Reads blocks from a sample that comes in pieces; only the open one is held.
+
+    Args:
+        parser: A parser of what comes.
+    """
+
+    def __init__(self, parser: Parser[S]) -> None:
+        self._parser = parser
+        self._collector = Collector(parser)
+
+    def feed(self, chunk: S) -> list[Block[S]]:
+        """Take more of the sample, and give the blocks that this completes."""
+        return self._collect(self._parser.feed(chunk))
+
+    def flush(self) -> tuple[list[Block[S]], S | None]:
+        """End the sample: give the open block, if there is one, and what comes after the last one, if anything."""
+        return self._collect(self._parser.flush()), self._collector.tail
+
+    def _collect(self, events: list[Event[S]]) -> list[Block[S]]:
+        blocks: list[Block[S]] = []
+        for event in events:
+            block = self._collector.add(event)
+            if block is not None:
+                blocks.append(block)
+        return blocks
+
+
 def cut(parser: Parser[S], sample: S) -> tuple[list[Block[S]], S | None]:
     """Cut a whole sample into its blocks and what comes after the last one, if anything."""
-    collector = Collector(parser)
-    added = [collector.add(event) for event in [*parser.feed(sample), *parser.flush()]]
-    return [block for block in added if block is not None], collector.tail
+    reader = BlockReader(parser)
+    blocks = reader.feed(sample)
+    last, tail = reader.flush()
+    return blocks + last, tail
 
 
 def _stop_token(marker: str) -> str | None:
@@ -214,6 +247,8 @@ class TextParser(Parser[str]):
 
     def feed(self, chunk: str) -> list[Event[str]]:
         """Take more text; a beginning of a marker at its end is held until the rest of it shows what it is."""
+        if not self._held and '<' not in chunk:
+            return self._rest(chunk)
         text = self._held + chunk
         events: list[Event[str]] = []
         at = 0
@@ -259,6 +294,8 @@ class TokenParser(Parser[list[int]]):
     def feed(self, chunk: Sequence[int]) -> list[Event[list[int]]]:
         """Take more ids; special ones are looked for in bulk, so that a long delivery costs little a token."""
         ids = chunk if isinstance(chunk, list) else list(chunk)
+        if len(ids) == 1 and ids[0] < FIRST_SPECIAL_ID:
+            return self._rest(ids)
         events: list[Event[list[int]]] = []
         at = 0
         for position in [position for position, token in enumerate(ids) if token >= FIRST_SPECIAL_ID]:

@@ -6,6 +6,7 @@ are made in `depart` and nowhere else.
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
+from dataclasses import replace
 from datetime import date
 from typing import Any, Generic, NamedTuple, TypedDict, cast
 
@@ -27,7 +28,7 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models import ModelRequestParameters
 
-from pydantic_ai_verbatim.tool_returns import item_texts, joined, tuples_as_lists
+from pydantic_ai_verbatim.tool_returns import item_texts, joined
 
 from .grammar import CHANNEL
 from .header import read_header
@@ -104,7 +105,7 @@ def depart(messages: Sequence[ModelMessage], *, keep_analysis: bool) -> list[Kep
     is_history = is_answered = False
     for message in reversed(messages):
         if isinstance(message, ModelRequest):
-            kept.append(Kept(message, tuples_as_lists(message).parts))
+            kept.append(Kept(message, message.parts))
             if any(_begins_turn(part) for part in message.parts):
                 is_history, is_answered = True, False
         elif is_history:
@@ -206,6 +207,9 @@ def _tool_header(name: str, call_id: str, channels: dict[str, Any], functions: C
 def _tool_text(part: ToolReturnPart) -> str:
     if isinstance(part.content, str):
         return part.model_response_str()
+    content: Any = part.content
+    if isinstance(content, tuple):
+        part = replace(part, content=list(cast('tuple[Any, ...]', content)))
     texts = item_texts(part)
     if texts is not None:
         return joined(part, texts)
