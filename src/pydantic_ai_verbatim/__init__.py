@@ -8,14 +8,18 @@ from .registry import infer_model
 if TYPE_CHECKING:
     from .chat.model import OpenAICompatibleModel
     from .chat.negotiation import forget, learned_formats
+    from .chat.probe import probe
+    from .chat.readings import ProbeReport
 
 __all__ = (
     'OpenAICompatibleModel',
+    'ProbeReport',
     'Verbatim',
     'forget',
     'infer_model',
     'install',
     'learned_formats',
+    'probe',
     'uninstall',
 )
 
@@ -23,6 +27,8 @@ _LAZY = {
     'OpenAICompatibleModel': 'chat.model',
     'forget': 'chat.negotiation',
     'learned_formats': 'chat.negotiation',
+    'probe': 'chat.probe',
+    'ProbeReport': 'chat.readings',
 }
 """Names whose modules import the OpenAI SDK, which stays out until one of them is used."""
 

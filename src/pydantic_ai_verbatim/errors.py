@@ -8,6 +8,9 @@ UserError (pydantic-ai: a caller's mistake)
 ├── MissingVocabularyError  the extra `harmony` is not installed
 └── TokenIdError            a token id that the vocabulary does not have
 
+AgentRunError (pydantic-ai: a run cannot go on)
+└── ProbeError              `probe()` cannot find out anything about an endpoint
+
 UserWarning
 └── ToolReturnFormatWarning an endpoint rejected native content parts and took text
 ```
@@ -15,7 +18,7 @@ UserWarning
 What a server does wrong raises upstream's own exceptions (`ModelAPIError` and its kinds, `UnexpectedModelBehavior`).
 """
 
-from pydantic_ai.exceptions import UserError
+from pydantic_ai.exceptions import AgentRunError, UserError
 
 
 class PrefixConflictError(UserError):
@@ -84,6 +87,13 @@ class TokenIdError(UserError):
             f'{token_id} is no token id of this vocabulary, whose ids go from 0 to {vocabulary_size - 1}. '
             'Check that the ids come from a gpt-oss model.'
         )
+
+
+class ProbeError(AgentRunError):
+    """`probe()` cannot find out anything: the endpoint is out of reach, refuses the key, or takes no tool result.
+
+    The message is one line without a key; the cause is the error that came of the request.
+    """
 
 
 class ToolReturnFormatWarning(UserWarning):

@@ -20,7 +20,7 @@ def openai_chat(model_name: str, *, provider: Provider[Any] | None = None) -> Op
     """OpenAI, or the server that `OPENAI_BASE_URL` names."""
     from .chat.model import OpenAICompatibleModel
 
-    return OpenAICompatibleModel(model_name, provider=provider or 'openai')
+    return OpenAICompatibleModel(model_name, provider=provider)
 
 
 def deepseek(model_name: str, *, provider: Provider[Any] | None = None) -> OpenAICompatibleModel:

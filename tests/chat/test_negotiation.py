@@ -10,9 +10,13 @@ import httpx2
 import pytest
 from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from pydantic_ai import Agent
-from pydantic_ai.exceptions import ModelAPIError, ModelHTTPError, UserError
+from pydantic_ai.capabilities import Instrumentation
+from pydantic_ai.exceptions import ModelAPIError, ModelHTTPError, UnexpectedModelBehavior, UserError
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, ToolCallPart, ToolReturnPart, UserPromptPart
+from pydantic_ai.models.instrumented import InstrumentationSettings
 
 from pydantic_ai_verbatim import OpenAICompatibleModel, forget, learned_formats
 from pydantic_ai_verbatim.chat import negotiation
@@ -272,8 +276,19 @@ async def test_an_error_in_a_later_event_is_upstreams_to_raise() -> None:
     assert len(wire.bodies) == 1
 
 
-async def test_a_hundred_concurrent_runs_give_one_warning_and_one_extra_request_each_at_most() -> None:
-    wire = Wire(rejecting())
+async def test_a_hundred_concurrent_runs_give_one_warning_and_one_extra_request_each() -> None:
+    """All are rejected before the first one has learned anything."""
+    everybody = asyncio.Barrier(100)
+
+    async def handle(request: httpx2.Request) -> httpx2.Response:
+        wire.requests.append(request)
+        if has_parts(request):
+            await everybody.wait()
+            return httpx2.Response(400, json=REJECTION)
+        return calls_a_tool_then_answers(request)
+
+    wire = Wire()
+    wire.client = httpx2.AsyncClient(transport=httpx2.MockTransport(handle))
     agent = Agent(OpenAICompatibleModel('m', provider=wire.provider()))
 
     @agent.tool_plain
@@ -285,7 +300,13 @@ async def test_a_hundred_concurrent_runs_give_one_warning_and_one_extra_request_
         results = await asyncio.gather(*(agent.run('hi') for _ in range(100)))
     assert {result.output for result in results} == {'ok'}
     assert [warning.category for warning in caught] == [ToolReturnFormatWarning]
-    assert len(wire.bodies) <= 300
+    assert len(wire.bodies) == 300
+
+
+async def test_a_stream_without_any_event_is_upstreams_to_judge() -> None:
+    wire = Wire(lambda _: sse([]))
+    with pytest.raises(UnexpectedModelBehavior):
+        await request(OpenAICompatibleModel('m', provider=wire.provider()), stream=True)
 
 
 async def test_cancelled_between_the_two_tries() -> None:
@@ -397,3 +418,21 @@ async def test_a_request_without_lists_says_nothing(caplog: pytest.LogCaptureFix
     await request(OpenAICompatibleModel('m', provider=Wire().provider()), content='a')
     assert caplog.records == []
     assert trace.get_current_span() is trace.INVALID_SPAN
+
+
+async def test_an_instrumented_agents_request_span_tells_the_format() -> None:
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    wire = Wire(calls_a_tool_then_answers)
+    instrumentation = Instrumentation(settings=InstrumentationSettings(tracer_provider=provider))
+    agent = Agent(OpenAICompatibleModel('m', provider=wire.provider()), capabilities=[instrumentation])
+
+    @agent.tool_plain
+    def search() -> list[str]:
+        return ['a', 'b']
+
+    await agent.run('hi')
+    chats = [span for span in exporter.get_finished_spans() if span.name == 'chat m']
+    formats = [(span.attributes or {}).get('pydantic_ai_verbatim.tool_return_format') for span in chats]
+    assert formats == [None, 'parts']

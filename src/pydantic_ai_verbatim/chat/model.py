@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from openai import AsyncOpenAI, AsyncStream
 from openai.types import chat
@@ -43,13 +43,15 @@ class OpenAICompatibleModel(OpenAIChatModel):
     does everything else as `OpenAIChatModel` does it.
     """
 
+    _default_provider: ClassVar[str] = 'openai'
+
     _tool_return_format: ToolReturnFormat = field(repr=False)
 
     def __init__(
         self,
         model_name: str,
         *,
-        provider: Provider[AsyncOpenAI] | str = 'openai',
+        provider: Provider[AsyncOpenAI] | str | None = None,
         profile: ModelProfileSpec | None = None,
         settings: ModelSettings | None = None,
         tool_return_format: ToolReturnFormat = 'auto',
@@ -58,7 +60,8 @@ class OpenAICompatibleModel(OpenAIChatModel):
 
         Args:
             model_name: The model's name, as the server knows it.
-            provider: The provider, or the name of one that upstream knows.
+            provider: The provider, or the name of one that upstream knows; by default `'openai'`, and for a subclass
+                that of its service.
             profile: The model profile; by default the provider's, and behind a generic provider the model family's.
             settings: Default settings of this model's requests.
             tool_return_format: How list-typed tool returns are sent: `'parts'` (native), `'text'` (one text, the items
@@ -70,7 +73,8 @@ class OpenAICompatibleModel(OpenAIChatModel):
                 given in code.
         """
         self._tool_return_format = negotiation.checked_format(tool_return_format)
-        super().__init__(model_name, provider=cast('Any', provider), profile=profile, settings=settings)
+        chosen = cast('Any', provider or self._default_provider)
+        super().__init__(model_name, provider=chosen, profile=profile, settings=settings)
         refuse_leaked_key(self._provider)
         requests.refuse_model(model_name, self._compatible_profile)
 

@@ -4,57 +4,30 @@ A variant states its default provider, and what the service wants in each reques
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
-from openai import AsyncOpenAI
 from pydantic_ai.messages import ModelMessage
 from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.models.github_copilot import GitHubCopilotModel
 from pydantic_ai.models.openai import OpenAIChatModelSettings
 from pydantic_ai.models.openrouter import OpenRouterModel
-from pydantic_ai.profiles import ModelProfileSpec
-from pydantic_ai.providers import Provider
-from pydantic_ai.settings import ModelSettings
 
 from ..providers.copilot import request_headers
 from .model import OpenAICompatibleModel
-from .profile import ToolReturnFormat
 
 
 @dataclass(init=False)
 class OpenRouterCompatibleModel(OpenAICompatibleModel, OpenRouterModel):
     """`OpenRouterModel` (reasoning details, routing, caching, errors) with native list-typed tool returns."""
 
-    def __init__(
-        self,
-        model_name: str,
-        *,
-        provider: Provider[AsyncOpenAI] | str = 'openrouter',
-        profile: ModelProfileSpec | None = None,
-        settings: ModelSettings | None = None,
-        tool_return_format: ToolReturnFormat = 'auto',
-    ) -> None:
-        super().__init__(
-            model_name, provider=provider, profile=profile, settings=settings, tool_return_format=tool_return_format
-        )
+    _default_provider: ClassVar[str] = 'openrouter'
 
 
 @dataclass(init=False)
 class CopilotCompatibleModel(OpenAICompatibleModel, GitHubCopilotModel):
     """`GitHubCopilotModel` with native list-typed tool returns and Copilot's headers of each request."""
 
-    def __init__(
-        self,
-        model_name: str,
-        *,
-        provider: Provider[AsyncOpenAI] | str = 'github-copilot',
-        profile: ModelProfileSpec | None = None,
-        settings: ModelSettings | None = None,
-        tool_return_format: ToolReturnFormat = 'auto',
-    ) -> None:
-        super().__init__(
-            model_name, provider=provider, profile=profile, settings=settings, tool_return_format=tool_return_format
-        )
+    _default_provider: ClassVar[str] = 'github-copilot'
 
     async def _completions_create(
         self,

@@ -27,21 +27,19 @@ class LoopbackServer:
 
     Args:
         app: The application.
+
+    Attributes:
+        url: The server's root, without a slash at the end.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self._socket = socket.create_server(('127.0.0.1', 0))
+        self.url = 'http://{}:{}'.format(*self._socket.getsockname())
         config = uvicorn.Config(
             app, http='h11', ws='none', lifespan='off', log_config=None, access_log=False, timeout_graceful_shutdown=1
         )
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, kwargs={'sockets': [self._socket]}, daemon=True)
-
-    @property
-    def url(self) -> str:
-        """The server's root, without a slash at the end."""
-        host, port = self._socket.getsockname()
-        return f'http://{host}:{port}'
 
     def __enter__(self) -> Self:
         self._thread.start()

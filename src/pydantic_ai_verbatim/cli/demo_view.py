@@ -13,6 +13,7 @@ from rich.text import Text
 
 from .demo_runs import SEARCH_RESULTS, Comparison, Run
 from .demo_server import template_blocks
+from .folded import Folded
 
 _PICTURE_WIDTH = 80
 _NARROWEST_PAIR = 72
@@ -48,17 +49,6 @@ class ComparisonView:
         for group in [columns] if options.max_width >= _NARROWEST_PAIR else [[column] for column in columns]:
             yield _table(group, min(options.max_width, _WIDEST))
         yield Text(_FOOTNOTE, 'dim')
-
-
-@dataclass(frozen=True)
-class Folded:
-    """Text broken where the line is full, as a terminal does it: no space is lost, which rich's own wrapping drops."""
-
-    text: Text
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        for line in self.text.split(allow_blank=True):
-            yield from line.divide(range(options.max_width, len(line), options.max_width))
 
 
 def picture(comparison: Comparison) -> str:

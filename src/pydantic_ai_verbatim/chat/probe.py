@@ -1,0 +1,242 @@
+"""`probe()`: send a list returned by a tool to a live endpoint in each format, and report what became of it.
+
+The requests go out as `OpenAICompatibleModel` sends them, each with its format set, so nothing is learned or healed.
+`readings` judges what comes back.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from openai import Timeout
+from openai.types.chat import ChatCompletion
+from pydantic_ai.exceptions import (
+    AgentRunError,
+    ModelConnectionError,
+    ModelHTTPError,
+    ModelNotFoundError,
+    UserError,
+)
+from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, ToolCallPart, ToolReturnPart, UserPromptPart
+from pydantic_ai.models import Model, ModelRequestParameters, check_allow_model_requests
+from pydantic_ai.models.openai import OpenAIChatModel, OpenAIChatModelSettings
+from pydantic_ai.models.wrapper import WrapperModel
+from pydantic_ai.tools import ToolDefinition
+
+from ..errors import ProbeError
+from ..registry import infer_model
+from .llama_cpp import MARKERS
+from .model import OpenAICompatibleModel
+from .negotiation import TOOL_RETURN_FORMAT, WireFormat, checked_format, public_base_url
+from .readings import QUERY, FormatReport, ProbeReport, Sample, best_format, read_sample, recommendation
+from .shown_prompt import EXTRA_BODY, Server, find_server, shown_prompt
+
+_FORMATS: tuple[WireFormat, ...] = ('parts', 'text', 'json')
+_ITEMS = [MARKERS[0], MARKERS[1]]
+_WITH_EMPTY_ITEM = [MARKERS[0], '', MARKERS[1]]
+_TOOL = ToolDefinition(
+    name='search',
+    description='Search.',
+    parameters_json_schema={'type': 'object', 'properties': {'query': {'type': 'string'}}, 'required': ['query']},
+)
+_WIRE_TOOL = {
+    'type': 'function',
+    'function': {'name': _TOOL.name, 'description': _TOOL.description, 'parameters': _TOOL.parameters_json_schema},
+}
+_CALL_ID = 'call00001'
+"""Nine letters and digits, which is all that Mistral takes."""
+
+_MOST_TOKENS = 256
+_TIMEOUT = Timeout(120, connect=10)
+_LONGEST_WORDS = 160
+_SHORTEST_SECRET = 8
+_SECRET_HEADER = re.compile('authorization|key|token|cookie', re.IGNORECASE)
+_NOT_ABOUT_A_FORMAT = (401, 402, 403, 408, 429)
+
+
+async def probe(model: Model | str) -> ProbeReport:
+    """Find out what the model behind a live endpoint reads of a list returned by a tool.
+
+    It takes five chat requests of some hundred tokens: something for setting up, not for a run.
+
+    Args:
+        model: A model string such as `'openai-chat:glm-5'`, or a model that speaks Chat Completions.
+
+    Returns:
+        The report: each format's evidence, and the recommended setting.
+
+    Raises:
+        UserError: For a model that does not speak Chat Completions, and where `infer_model` raises it.
+        ProbeError: Where the endpoint cannot be probed: it is out of reach, refuses the key, does not know the model, or
+            takes no tool result at all. The message is one line, and holds no key.
+    """
+    check_allow_model_requests()
+    compatible = _compatible(infer_model(model))
+    async with compatible:
+        return await _Probing(compatible).report()
+
+
+def _compatible(model: Model) -> OpenAICompatibleModel:
+    while isinstance(model, WrapperModel):
+        model = model.wrapped
+    if isinstance(model, OpenAICompatibleModel):
+        return model
+    if isinstance(model, OpenAIChatModel):
+        return OpenAICompatibleModel(
+            model.model_name, provider=model._provider, profile=model._profile, settings=model.settings
+        )
+    raise UserError(f'Only models that speak Chat Completions can be probed; {type(model).__name__} does not.')
+
+
+@dataclass
+class _Probing:
+    """One probe: the model, what its server shows, and the samples by what was sent, since two formats can be one."""
+
+    model: OpenAICompatibleModel
+    server: Server | None = None
+    samples: dict[str, Sample] = field(default_factory=dict[str, Sample])
+
+    @property
+    def base_url(self) -> str:
+        """The endpoint's base URL, as it may be shown."""
+        return public_base_url(self.model.base_url).rstrip('/')
+
+    @property
+    def own_settings(self) -> dict[str, Any]:
+        """The settings that the model was given."""
+        return {**(self.model.settings or {})}
+
+    async def report(self) -> ProbeReport:
+        """Send every format; a plain string goes first, and where it fails, the endpoint does."""
+        self.server = await find_server(self.model.client, self.model.model_name)
+        baseline = await self.sample('text', _ITEMS, None)
+        formats = [
+            FormatReport(
+                format,
+                await self.sample(format, _ITEMS, baseline),
+                await self.sample(format, _WITH_EMPTY_ITEM, baseline),
+            )
+            for format in _FORMATS
+        ]
+        default = _default_format(self.model)
+        best = best_format(formats, default)
+        return ProbeReport(
+            base_url=self.base_url,
+            model_name=self.model.model_name,
+            shown_by=self.server,
+            formats=formats,
+            default=default,
+            recommended=best.format,
+            recommendation=recommendation(best, default),
+        )
+
+    async def sample(self, format: WireFormat, items: list[str], baseline: Sample | None) -> Sample:
+        """Send one list in one format; without a baseline to compare with it is the baseline itself."""
+        settings, parameters = self.prepared(format)
+        messages = await self.model._map_messages(_history(items), parameters, model_settings=settings)
+        sent: Any = next(message['content'] for message in messages if message['role'] == 'tool')
+        if (wire := json.dumps(sent)) in self.samples:
+            return self.samples[wire]
+        try:
+            reply = await self.reply(_history(items), settings, parameters)
+        except AgentRunError as error:
+            if baseline is None or _is_about_the_endpoint(error):
+                raise ProbeError(self.complaint(error)) from error
+            self.samples[wire] = Sample(sent, 'rejected', rejection=self.said(error))
+            return self.samples[wire]
+        request = {
+            **cast('dict[str, Any]', settings.get('extra_body')),
+            'model': self.model.model_name,
+            'messages': messages,
+            'tools': [_WIRE_TOOL],
+        }
+        prompt = await shown_prompt(self.model.client, self.server, request, reply)
+        has_empty_item = items == _WITH_EMPTY_ITEM
+        self.samples[wire] = read_sample(sent, reply, prompt, has_empty_item=has_empty_item, baseline=baseline)
+        return self.samples[wire]
+
+    def prepared(self, format: WireFormat) -> tuple[OpenAIChatModelSettings, ModelRequestParameters]:
+        """Give the settings and parameters of a request in a format, the model's own settings under ours."""
+        settings: dict[str, Any] = {
+            'max_tokens': _MOST_TOKENS,
+            'timeout': _TIMEOUT,
+            'extra_body': {**(self.own_settings.get('extra_body') or {}), **EXTRA_BODY[self.server]},
+            TOOL_RETURN_FORMAT: format,
+        }
+        parameters = ModelRequestParameters(function_tools=[_TOOL])
+        prepared = self.model.prepare_request(cast('OpenAIChatModelSettings', settings), parameters)
+        return cast('OpenAIChatModelSettings', prepared[0]), prepared[1]
+
+    async def reply(
+        self, history: list[ModelMessage], settings: OpenAIChatModelSettings, parameters: ModelRequestParameters
+    ) -> dict[str, Any]:
+        """Send one request and give its raw reply; upstream's own reading of it raises for an error in a 200."""
+        reply: ChatCompletion = await self.model._completions_create(history, False, settings, parameters)
+        self.model._process_response(reply)
+        return reply.model_dump(warnings=False)
+
+    def complaint(self, error: AgentRunError) -> str:
+        """Say in one line why the endpoint cannot be probed."""
+        url, name = self.base_url, self.model.model_name
+        status = _status(error)
+        if isinstance(error, ModelConnectionError):
+            return f'{url} cannot be reached: {self.said(error)}. Check that the server is running and the base URL.'
+        if status in (401, 403):  # without the server's words: some repeat the key in them
+            return f'{url} refuses the key (HTTP {status}). Check the key, and that it is one for this base URL.'
+        if status == 404 or isinstance(error, ModelNotFoundError):
+            return f'{url} does not know {name!r}: {self.said(error)}. Check the model name and the base URL.'
+        return f'{url} does not answer for {name!r}: {self.said(error)}'
+
+    def said(self, error: AgentRunError) -> str:
+        """Give the server's own words, short, in one line, and without a key."""
+        words = _words(getattr(error, 'body', None)) or str(error)
+        for secret in self.secrets():
+            words = words.replace(secret, '***')
+        words = ' '.join(words.split()).removesuffix('.')
+        if len(words) > _LONGEST_WORDS:
+            words = words[:_LONGEST_WORDS] + '...'
+        status = _status(error)
+        return words if status is None else f'HTTP {status}: {words}'
+
+    def secrets(self) -> Iterator[str]:
+        """Give what must not be shown: the key, and what else a header may hold; a placeholder is no secret."""
+        client = self.model.client
+        headers: dict[str, object] = {
+            **client.default_headers,
+            **(self.own_settings.get('extra_headers') or {}),
+            'key': client.api_key,
+        }
+        for name, value in headers.items():
+            if isinstance(value, str) and _SECRET_HEADER.search(name) and len(value) >= _SHORTEST_SECRET:
+                yield value.removeprefix('Bearer ')
+
+
+def _default_format(model: OpenAICompatibleModel) -> WireFormat:
+    format = checked_format(model._family_format or 'parts')
+    return 'parts' if format == 'auto' else format
+
+
+def _history(items: list[str]) -> list[ModelMessage]:
+    return [
+        ModelRequest([UserPromptPart(f'Search for {QUERY}, then repeat each result as it is.')]),
+        ModelResponse([ToolCallPart(_TOOL.name, {'query': QUERY}, _CALL_ID)]),
+        ModelRequest([ToolReturnPart(_TOOL.name, items, _CALL_ID)]),
+    ]
+
+
+def _status(error: AgentRunError) -> int | None:
+    return error.status_code if isinstance(error, ModelHTTPError) else None
+
+
+def _is_about_the_endpoint(error: AgentRunError) -> bool:
+    return isinstance(error, ModelConnectionError) or _status(error) in _NOT_ABOUT_A_FORMAT
+
+
+def _words(body: object) -> str:
+    """Find the message in an error's body, which each kind of server puts elsewhere."""
+    if isinstance(body, dict):
+        fields = cast('dict[str, object]', body)
+        return _words(fields.get('message') or fields.get('detail') or fields.get('error')) or json.dumps(fields)
+    return body if isinstance(body, str) else json.dumps(body, default=str) if body else ''
