@@ -32,7 +32,7 @@ check: install
 # The lowest versions that pyproject.toml admits, with the newest test tools.
 lowest: install
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-lowest
-	$(BIN)/uv pip install --quiet --python .venv-lowest/bin/python --resolution lowest-direct --editable '.[cli]'
+	$(BIN)/uv pip install --quiet --python .venv-lowest/bin/python --resolution lowest-direct --editable '.[cli,harmony]'
 	$(BIN)/uv pip install --quiet --python .venv-lowest/bin/python --group dev
 	.venv-lowest/bin/pytest
 
