@@ -1,6 +1,7 @@
 """L2: endpoints on loopback that lose native parts without a word, and what they are asked before."""
 
 import asyncio
+import json
 import time
 from collections.abc import AsyncGenerator
 from typing import Any
@@ -221,26 +222,22 @@ async def test_a_slow_answer_costs_its_patience_once(slow: Any, monkeypatch: pyt
 
 @pytest.mark.parametrize('stream', [False, True], ids=['whole', 'streamed'])
 @pytest.mark.parametrize('mark', [{'system_fingerprint': 'b4567-0c1e570'}, {'timings': {'prompt_n': 3}}])
-async def test_a_public_llama_cpp_is_known_by_its_replies(mark: Any, stream: bool) -> None:
+async def test_a_public_llama_cpp_is_known_by_its_replies(mark: Any, stream: bool, httpx2_mock: Any) -> None:
     """The first request cannot know; the next one asks, and heals."""
-    asked: list[str] = []
-
-    def respond(request: httpx2.Request) -> httpx2.Response:
-        if request.url.path == '/props':
-            asked.append(request.headers.get('authorization', 'no key'))
-            return httpx2.Response(200, json=PROPS)
-        if request.url.path == '/apply-template':
-            return httpx2.Response(200, json={'prompt': 'nothing'})
-        if stream:
-            return sse([chunk({'content': 'ok'}, **mark), chunk({}, 'stop', **mark)])
-        return httpx2.Response(200, json=completion({'role': 'assistant', 'content': 'ok'}, **mark))
-
-    wire = Wire(respond)
-    model = OpenAICompatibleModel('m', provider=wire.provider())
+    whole = completion({'role': 'assistant', 'content': 'ok'}, **mark)
+    streamed = sse([chunk({'content': 'ok'}, **mark), chunk({}, 'stop', **mark)]).text
+    chat = httpx2_mock.post('https://llm.example.com/v1/chat/completions').respond(
+        **({'text': streamed, 'content_type': 'text/event-stream'} if stream else {'json': whole})
+    )
+    props = httpx2_mock.get('https://llm.example.com/props').respond(json=PROPS)
+    template = httpx2_mock.post('https://llm.example.com/apply-template').respond(json={'prompt': 'nothing'})
+    model = model_at('https://llm.example.com')
     for _ in range(3):
         await request(model, stream=stream)
-    assert [body['messages'][-1]['content'] for body in wire.bodies] == [NATIVE, 'a\nb', 'a\nb']
-    assert asked == ['no key']
+    sent = [json.loads(call.request.content)['messages'][-1]['content'] for call in chat.calls]
+    assert sent == [NATIVE, 'a\nb', 'a\nb']
+    assert (props.call_count, template.call_count) == (1, 1)
+    assert 'authorization' not in props.calls.last.request.headers
 
 
 async def test_a_public_host_without_the_marks_is_not_asked() -> None:

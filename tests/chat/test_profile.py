@@ -203,8 +203,8 @@ def test_a_profile_function_given_to_the_provider_replaces_the_family():
     'provider', [VLLMProvider(base_url='http://localhost:8000/v1'), OpenRouterProvider(api_key='k')]
 )
 def test_a_dedicated_provider_knows_best(provider: Provider[AsyncOpenAI]):
-    """Upstream's own providers keep their profile; a family adds how it reads tool returns, and nothing else."""
-    ours = {'openai_compatible_tool_return_format': 'text'}
+    """Upstream's own providers keep their profile; a family adds how it reads tool returns and writes names, and nothing else."""
+    ours = {'openai_compatible_tool_return_format': 'text', 'openai_compatible_reads_harmony_headers': True}
     assert at(provider, 'openai/gpt-oss-120b') == {**ours, **(provider.model_profile('openai/gpt-oss-120b') or {})}
     assert at(provider, 'deepseek/deepseek-reasoner') == provider.model_profile('deepseek/deepseek-reasoner')
 

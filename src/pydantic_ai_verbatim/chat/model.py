@@ -1,12 +1,13 @@
 """`OpenAICompatibleModel`: each override calls `super()` and then changes one thing.
 
 What goes out: list-typed tool returns as native content parts, or in the format that the endpoint takes.
+What comes back: whole replies and streams are repaired before upstream reads them.
 """
 
 from collections.abc import AsyncIterable, Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, cast
 
@@ -14,20 +15,34 @@ from openai import AsyncOpenAI, AsyncStream
 from openai.types import chat
 from openai.types.chat import ChatCompletionChunk, ChatCompletionContentPartTextParam
 from pydantic_ai.exceptions import AgentRunError, ModelAPIError
-from pydantic_ai.messages import ModelMessage, ModelRequest, ModelRequestPart, ModelResponse, ToolReturnPart
+from pydantic_ai.messages import (
+    FinishReason,
+    ModelMessage,
+    ModelRequest,
+    ModelRequestPart,
+    ModelResponse,
+    ToolCallPart,
+    ToolReturnPart,
+)
 from pydantic_ai.models import ModelRequestParameters
-from pydantic_ai.models.openai import OpenAIChatModel, OpenAIChatModelSettings
+from pydantic_ai.models.openai import OpenAIChatModel, OpenAIChatModelSettings, OpenAIStreamedResponse
 from pydantic_ai.profiles import ModelProfile, ModelProfileSpec
 from pydantic_ai.providers import Provider
 from pydantic_ai.settings import ModelSettings
 
 from ..tool_returns import EMPTY_LIST, as_json, item_texts, joined, tuples_as_lists
 from . import llama_cpp, negotiation, requests
+from .completions import repaired_completion, undecoded_body
+from .content_types import MODEL, keep_content_types, with_original_calls
+from .dialect import DEFAULT_THINKING_TAGS, Dialect
 from .error_types import rereading_errors
+from .fields import meaning_of
 from .keys import refuse_leaked_key
 from .negotiation import TOOL_RETURN_FORMAT, Attempt, Decision, Endpoint, WireFormat
 from .peeking import PeekedStream
 from .profile import OpenAICompatibleModelProfile, ToolReturnFormat, endpoint_profile
+from .sse import repair_stream
+from .streamed_response import RepairedStreamedResponse, kept_fields
 
 ChatReply = chat.ChatCompletion | AsyncStream[ChatCompletionChunk] | ModelResponse
 
@@ -203,9 +218,8 @@ class OpenAICompatibleModel(OpenAIChatModel):
         model_request_parameters: ModelRequestParameters,
     ) -> Any:
         """Send one request; of a stream, look at the first event, so that an error in it is seen before it is handed on."""
-        create = cast('Callable[..., Awaitable[ChatReply]]', super()._completions_create)
         with _attempting(attempt), rereading_errors(self._compatible_profile):
-            reply = await create(messages, stream, model_settings, model_request_parameters)
+            reply = await self._receive(messages, stream, model_settings, model_request_parameters)
         if not isinstance(reply, AsyncStream):
             negotiation.notice_reply(self._endpoint, reply)
             return reply
@@ -214,6 +228,90 @@ class OpenAICompatibleModel(OpenAIChatModel):
             await self._process_streamed_response(cast('Any', peeked), model_request_parameters, model_settings)
         negotiation.notice_reply(self._endpoint, peeked.first)
         return peeked
+
+    # What comes back --------------------------------------------------------------------------------------------------
+
+    async def _receive(
+        self,
+        messages: list[ModelMessage],
+        stream: bool,
+        model_settings: OpenAIChatModelSettings,
+        model_request_parameters: ModelRequestParameters,
+    ) -> ChatReply | str:
+        """Send one request; a stream will be read through the repairs, and a body that is no JSON by `_process_response`."""
+        create = cast('Callable[..., Awaitable[ChatReply]]', super()._completions_create)
+        try:
+            reply = await create(messages, stream, model_settings, model_request_parameters)
+        except ModelAPIError as error:
+            if stream or (text := undecoded_body(error)) is None:
+                raise
+            return text
+        if not isinstance(reply, AsyncStream):
+            return reply
+        return repair_stream(reply, replace(self._dialect, tools=frozenset(model_request_parameters.tool_defs)))
+
+    @cached_property
+    def _dialect(self) -> Dialect:
+        """What the repairs have to know of the endpoint."""
+        profile = self._compatible_profile
+        reasoning = (profile.get('openai_chat_thinking_field'), 'reasoning', 'reasoning_content')
+        return Dialect(
+            model_name=self.model_name,
+            system=self.system,
+            thinking_tags=profile.get('thinking_tags', DEFAULT_THINKING_TAGS),
+            reasoning_fields=tuple(dict.fromkeys(name for name in reasoning if name)),
+            leaks_harmony=profile.get('openai_compatible_reads_harmony_headers', False),
+        )
+
+    def _process_response(self, response: chat.ChatCompletion | str, **kwargs: Any) -> ModelResponse:
+        """Repair the reply first: upstream touches `choices[0]` before its own validation hook."""
+        completion = repaired_completion(response, self._dialect)
+        processed = super()._process_response(completion, **kwargs)
+        if calls := completion.choices[0].message.tool_calls:
+            keep_content_types(processed, calls, self.model_name, self.system)
+            if processed.finish_reason == 'stop':
+                processed.finish_reason = 'tool_call'
+        return processed
+
+    def _missing_finish_reason(self, choice: Any) -> Any:
+        """A reply that calls tools ends with the call, whether its server says so or not."""
+        return 'tool_calls' if choice.message.tool_calls else super()._missing_finish_reason(choice)
+
+    def _map_finish_reason(self, key: str) -> FinishReason | None:
+        """Read the vendors' own finish reasons too."""
+        return super()._map_finish_reason(key) or meaning_of(key)
+
+    def _process_provider_details(self, response: chat.ChatCompletion) -> dict[str, Any] | None:
+        """Keep the fields of the service's own that the profile names."""
+        details = super()._process_provider_details(response) or {}
+        return {**details, **kept_fields(response, self._compatible_profile)} or None
+
+    @property
+    def _streamed_response_cls(self) -> type[OpenAIStreamedResponse]:
+        return RepairedStreamedResponse
+
+    async def _process_streamed_response(
+        self,
+        response: AsyncStream[ChatCompletionChunk],
+        model_request_parameters: ModelRequestParameters,
+        model_settings: OpenAIChatModelSettings | None = None,
+    ) -> OpenAIStreamedResponse:
+        """Tell the response which model was asked for: with the provider's URL, that is the endpoint."""
+        streamed = await super()._process_streamed_response(response, model_request_parameters, model_settings)
+        if isinstance(streamed, RepairedStreamedResponse):
+            streamed.requested_model = self.model_name
+        return streamed
+
+    def _map_model_response(self, message: ModelResponse) -> chat.ChatCompletionMessageParam | None:
+        """Send tool calls back as they came: their argument text, and their content type where it is known."""
+        param = super()._map_model_response(message)
+        return with_original_calls(param, message, lambda part: self._sends_content_type(part, message))
+
+    def _sends_content_type(self, part: ToolCallPart, message: ModelResponse) -> bool:
+        if self._compatible_profile.get('openai_compatible_sends_content_type', False):
+            return True
+        gave_it = (part.provider_name, message.provider_url, (part.provider_details or {}).get(MODEL))
+        return gave_it == (self.system, self._provider.base_url, self.model_name)
 
 
 @contextmanager

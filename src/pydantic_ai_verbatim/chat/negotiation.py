@@ -12,6 +12,7 @@ import warnings
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple, get_args
 from urllib.parse import urlsplit
 
@@ -245,6 +246,7 @@ def is_private(base_url: str) -> bool:
     return address.is_private or address.is_loopback or address.is_link_local
 
 
+@lru_cache(maxsize=64)
 def public_base_url(url: str) -> str:
     """Give a base URL without user info, query and fragment, which may hold a key."""
     parts = urlsplit(url)

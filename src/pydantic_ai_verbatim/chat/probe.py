@@ -173,9 +173,9 @@ class _Probing:
         self, history: list[ModelMessage], settings: OpenAIChatModelSettings, parameters: ModelRequestParameters
     ) -> dict[str, Any]:
         """Send one request and give its raw reply; upstream's own reading of it raises for an error in a 200."""
-        reply: ChatCompletion = await self.model._completions_create(history, False, settings, parameters)
-        self.model._process_response(reply)
-        return reply.model_dump(warnings=False)
+        reply: object = await self.model._completions_create(history, False, settings, parameters)
+        self.model._process_response(cast('ChatCompletion', reply))
+        return reply.model_dump(warnings=False) if isinstance(reply, ChatCompletion) else {}
 
     def complaint(self, error: AgentRunError) -> str:
         """Say in one line why the endpoint cannot be probed."""

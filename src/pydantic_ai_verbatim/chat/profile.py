@@ -77,6 +77,9 @@ class OpenAICompatibleModelProfile(OpenAIModelProfile, total=False):
     openai_compatible_response_fields: tuple[str, ...]
     """Fields of a reply, beside `choices`, that are kept in `ModelResponse.provider_details`."""
 
+    openai_compatible_reads_harmony_headers: bool
+    """Whether a Harmony message header that leaked into a tool's name is read (`bash<|channel|>commentary`)."""
+
     openai_compatible_error_types: Mapping[str, ErrorReading]
     """What the service's own error types mean, where the HTTP status does not tell."""
 
@@ -144,6 +147,7 @@ def _gpt_oss(model_name: str) -> ModelProfile:
     """A Harmony tool message holds one text, and hosts drop a later part (vllm-project/vllm#25001)."""
     one_text = OpenAICompatibleModelProfile(
         openai_compatible_tool_return_format='text',
+        openai_compatible_reads_harmony_headers=True,
         # Its hosts render a chat template, which has no place for a later system message.
         supports_inline_system_prompts=False,
     )
@@ -275,5 +279,6 @@ def _is_generic(provider: Provider[AsyncOpenAI]) -> bool:
 
 def _own_keys(family: ModelProfile, *, home: bool) -> ModelProfile:
     """Keep of a family's profile the keys that hold wherever it is served, or all our own at its maker's."""
-    kept = 'openai_compatible_' if home else 'openai_compatible_tool_return_format'
+    everywhere = ('openai_compatible_tool_return_format', 'openai_compatible_reads_harmony_headers')
+    kept = 'openai_compatible_' if home else everywhere
     return cast('ModelProfile', {key: value for key, value in family.items() if key.startswith(kept)})

@@ -147,7 +147,8 @@ def _reading_of_reply(tokens: int | None, repeated: bool | None, baseline: Sampl
 
 
 def _prompt_tokens(reply: dict[str, Any]) -> int | None:
-    tokens = cast('dict[str, object]', reply.get('usage') or {}).get('prompt_tokens')
+    usage = reply.get('usage')
+    tokens = cast('dict[str, object]', usage).get('prompt_tokens') if isinstance(usage, dict) else None
     return tokens if isinstance(tokens, int) else None
 
 

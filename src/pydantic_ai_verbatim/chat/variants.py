@@ -1,19 +1,34 @@
 """`OpenAICompatibleModel` in front of upstream's own subclasses, so that a prefix loses nothing of what they do.
 
-A variant states its default provider, and what the service wants in each request.
+A variant states its default provider and its class of streamed responses, what upstream's class admits in a reply, and
+what the service wants in each request.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 from pydantic_ai.messages import ModelMessage
 from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.models.github_copilot import GitHubCopilotModel
 from pydantic_ai.models.openai import OpenAIChatModelSettings
-from pydantic_ai.models.openrouter import OpenRouterModel
+from pydantic_ai.models.openrouter import OpenRouterModel, OpenRouterStreamedResponse
 
 from ..providers.copilot import request_headers
+from .dialect import Dialect
 from .model import OpenAICompatibleModel
+from .streamed_response import RepairedStreamedResponse
+
+_OPENROUTER_FINISH_REASONS = {
+    **{word: word for word in ('stop', 'length', 'tool_calls', 'content_filter', 'error')},
+    'function_call': 'tool_calls',
+}
+"""The finish reasons that upstream's OpenRouter classes admit."""
+
+
+@dataclass
+class OpenRouterRepairedStreamedResponse(RepairedStreamedResponse, OpenRouterStreamedResponse):
+    """OpenRouter's streamed responses, whose chunks came through the repairs."""
 
 
 @dataclass(init=False)
@@ -21,6 +36,20 @@ class OpenRouterCompatibleModel(OpenAICompatibleModel, OpenRouterModel):
     """`OpenRouterModel` (reasoning details, routing, caching, errors) with native list-typed tool returns."""
 
     _default_provider: ClassVar[str] = 'openrouter'
+
+    @property
+    def _streamed_response_cls(self) -> type[OpenRouterStreamedResponse]:
+        return OpenRouterRepairedStreamedResponse
+
+    @cached_property
+    def _dialect(self) -> Dialect:
+        """Upstream's OpenRouter classes are stricter than its others: a provider's name, and known finish reasons."""
+        return replace(
+            super()._dialect,
+            finish_reasons=_OPENROUTER_FINISH_REASONS,
+            fields={'provider': 'unknown'},
+            annotation_types=frozenset({'url_citation', 'file'}),
+        )
 
 
 @dataclass(init=False)

@@ -25,6 +25,7 @@ _WIDEST = 110
 _FOOTNOTE = """\
 Blocks as printed by a chat template that gives each item its own (GLM's tags).
 A scripted server on 127.0.0.1 played the model: real HTTP, no key, no network.
+What your own server makes of a list: verbatim probe openai-chat:MODEL
 """
 _NOISE = r'\\+[n"]|\\*","|\[\\*"|\\*"\]'
 """What JSON put into a list that was made one string, once more escaped where that string stands in JSON itself."""

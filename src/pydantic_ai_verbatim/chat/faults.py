@@ -1,0 +1,218 @@
+"""Failures that a server reports inside a 200: found here, and raised as upstream's typed exceptions.
+
+Every exception holds the server's own words, and its body as evidence.
+"""
+
+import json
+from typing import NoReturn
+
+from pydantic_ai.exceptions import (
+    ModelAPIError,
+    ModelAuthenticationError,
+    ModelContextWindowExceededError,
+    ModelHTTPError,
+    ModelNotFoundError,
+    ModelOverloadedError,
+    ModelQuotaExceededError,
+    ModelRateLimitError,
+    ModelRequestRejectedError,
+    ModelServerError,
+    ModelUnavailableError,
+    UnexpectedModelBehavior,
+)
+
+from .dialect import Dialect
+from .fields import as_text, excerpt, position
+from .json_value import JsonObject, is_list, is_object, objects
+
+_MESSAGE_KEYS = ('message', 'msg', 'error_msg', 'error_message', 'errorMessage', 'status_msg', 'detail', 'details')
+_STATUS_KEYS = ('code', 'status', 'status_code', 'statusCode', 'http_code', 'error_code')
+
+Category = type[
+    ModelRateLimitError | ModelQuotaExceededError | ModelUnavailableError | ModelServerError | ModelRequestRejectedError
+]
+
+_BY_STATUS: dict[int, Category] = {
+    400: ModelRequestRejectedError,
+    401: ModelAuthenticationError,
+    402: ModelQuotaExceededError,
+    403: ModelAuthenticationError,
+    404: ModelNotFoundError,
+    422: ModelRequestRejectedError,
+    429: ModelRateLimitError,
+    503: ModelUnavailableError,
+    529: ModelOverloadedError,
+}
+
+_BY_WORD: dict[str, tuple[int, Category]] = {
+    'authentication_error': (401, ModelAuthenticationError),
+    'billing_hard_limit_reached': (429, ModelQuotaExceededError),
+    'context_length_exceeded': (400, ModelContextWindowExceededError),
+    'insufficient_quota': (429, ModelQuotaExceededError),
+    'invalid_api_key': (401, ModelAuthenticationError),
+    'invalid_request_error': (400, ModelRequestRejectedError),
+    'model_not_found': (404, ModelNotFoundError),
+    'not_found_error': (404, ModelNotFoundError),
+    'overloaded': (503, ModelOverloadedError),
+    'overloaded_error': (529, ModelOverloadedError),
+    'rate_limit_error': (429, ModelRateLimitError),
+    'rate_limit_exceeded': (429, ModelRateLimitError),
+    'server_error': (500, ModelServerError),
+    'server_is_overloaded': (503, ModelOverloadedError),
+    'service_unavailable': (503, ModelUnavailableError),
+    'too_many_requests': (429, ModelRateLimitError),
+}
+"""What error codes and types of OpenAI-compatible APIs mean (https://platform.openai.com/docs/guides/error-codes)."""
+
+_CONTEXT_WORDS = ('maximum context length', 'reduce the length of the messages')
+
+
+def error_in(body: JsonObject, event: str | None = None) -> JsonObject | None:
+    """Find the error that a body reports, as an object with a `message`, and with a `code` where it has one.
+
+    Args:
+        body: A reply or an event.
+        event: The name of a server-sent event; one called `error` is an error whatever its shape.
+    """
+    if error := body.get('error'):
+        return _error(error, body)
+    if event == 'error' or body.get('object') == 'error' or body.get('type') == 'error':
+        return _error(body, body)
+    choices = objects(body.get('choices'))
+    if choices:
+        return _choice_error(choices)
+    return _flat_error(body)
+
+
+def _error(error: object, body: JsonObject) -> JsonObject:
+    """Give an error of any JSON type as an object; a flat one (`{code, error}`, as x.ai sends it) keeps its code."""
+    if is_list(error) and error:
+        error = error[0]
+    if not is_object(error):
+        return _coded({'message': as_text(error) if error is not True else as_text(body)}, body)
+    found = error
+    if is_object(found.get('error')):  # wrapped once more
+        return _error(found['error'], found)
+    message = next((found[key] for key in _MESSAGE_KEYS if found.get(key) and isinstance(found[key], str)), None)
+    return _coded({**found, 'message': message or as_text(found)}, body)
+
+
+def _coded(error: JsonObject, body: JsonObject) -> JsonObject:
+    """Put the status beside the message under `code`, an integer where it is one: upstream reads it there."""
+    for source in (error, body):
+        for key in _STATUS_KEYS:
+            code = source.get(key)
+            if isinstance(code, str | int) and not isinstance(code, bool) and code != '':
+                number = position(code)
+                return {**error, 'code': code if number is None else number}
+    return {key: value for key, value in error.items() if key != 'code'}
+
+
+def _choice_error(choices: list[JsonObject]) -> JsonObject | None:
+    """OpenRouter reports some failures in the choice (https://openrouter.ai/docs/api/reference/errors-and-debugging)."""
+    error = choices[0].get('error')
+    return _error(error, {}) if error and choices[0].get('finish_reason') in ('error', None, '') else None
+
+
+def _flat_error(body: JsonObject) -> JsonObject | None:
+    """Find the error in a body without choices: FastAPI's `detail`, Cloudflare's `errors`, MiniMax's `base_resp`."""
+    for key in ('errors', 'base_resp', 'detail'):
+        nested = body.get(key)
+        if nested and not (is_object(nested) and nested.get('status_code') == 0):
+            return _error(nested, body)
+    if any(isinstance(body.get(key), str) and body[key] for key in _MESSAGE_KEYS):
+        return _error(body, body)
+    return None
+
+
+def typed_error(error: JsonObject, dialect: Dialect, *, in_stream: bool = False) -> ModelAPIError:
+    """Give the exception for an error that came inside a 200, of the kind that it has as an HTTP status."""
+    message = as_text(error.get('message'))
+    code, kind = _word(error.get('code')), _word(error.get('type'))
+    status, category = _classified(error, code, kind, message)
+    if status is None:
+        return (category or ModelAPIError)(
+            model_name=dialect.model_name,
+            message=message,
+            body=error,
+            provider_error_code=code,
+            provider_error_type=kind,
+            in_stream=in_stream,
+        )
+    return ModelHTTPError.for_category(
+        category,
+        status_code=status,
+        model_name=dialect.model_name,
+        body=error,
+        provider_error_code=code,
+        provider_error_type=kind,
+        in_stream=in_stream,
+    )
+
+
+def _classified(
+    error: JsonObject, code: str | None, kind: str | None, message: str
+) -> tuple[int | None, Category | None]:
+    number = position(error.get('code'))
+    status = number if number is not None and 400 <= number < 600 else None
+    by_word = _BY_WORD.get(code or '') or _BY_WORD.get(kind or '')
+    if any(words in message.lower() for words in _CONTEXT_WORDS):
+        return status or 400, ModelContextWindowExceededError
+    if by_word is not None:
+        return status or by_word[0], by_word[1]
+    if status is None:
+        return None, None
+    if status == 403 and _flags_input(error):
+        return status, ModelRequestRejectedError
+    return status, _BY_STATUS.get(status) or (ModelServerError if status >= 500 else None)
+
+
+def _flags_input(error: JsonObject) -> bool:
+    """OpenRouter's 403 for flagged input is a rejected request (https://openrouter.ai/docs/api-reference/errors)."""
+    metadata = error.get('metadata')
+    return is_object(metadata) and bool({'flagged_input', 'reasons'} & metadata.keys())
+
+
+def _word(value: object) -> str | None:
+    return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else None
+
+
+# Replies that are none -----------------------------------------------------------------------------------------------
+
+_FOREIGN_EVENTS = {
+    'message_start': 'an Anthropic message',
+    'content_block_start': 'an Anthropic message',
+    'content_block_delta': 'an Anthropic message',
+    'message_delta': 'an Anthropic message',
+}
+
+
+def foreign_shape(body: JsonObject) -> str | None:
+    """Name the API whose shape a body without choices has, `None` if it is none that is known."""
+    kind, name = body.get('type'), body.get('object')
+    if kind == 'message' and is_list(body.get('content')):
+        return 'an Anthropic message'
+    if isinstance(kind, str) and (kind in _FOREIGN_EVENTS or kind.startswith('response.')):
+        return _FOREIGN_EVENTS.get(kind, 'an OpenAI Responses event')
+    if name == 'response' or is_list(body.get('output')):
+        return 'an OpenAI Responses response'
+    if is_list(body.get('candidates')):
+        return 'a Gemini response'
+    if 'done' in body and ('message' in body or 'response' in body):
+        return 'an Ollama response'
+    return None
+
+
+def raise_foreign(shape: str, body: JsonObject, dialect: Dialect) -> NoReturn:
+    """Raise for a reply in another API's shape."""
+    raise UnexpectedModelBehavior(
+        f'{dialect.system} answered with {shape} where a chat completion was expected. Check the base URL and the '
+        f'model: {excerpt(body)}',
+        json.dumps(body),
+    )
+
+
+def raise_unreadable(what: str, words: object, dialect: Dialect) -> NoReturn:
+    """Raise for a reply that holds no answer, as an error that may be tried again or elsewhere."""
+    said = excerpt(words)
+    raise ModelAPIError(model_name=dialect.model_name, message=f'{what}: {said}' if said else what, body=words)

@@ -1,0 +1,295 @@
+"""A raw reply that strays from OpenAI's shape -> a well-formed one: pure.
+
+What is missing is filled, text is never changed, and what cannot be understood raises upstream's typed exceptions with
+the server's own words. A well-formed reply comes back as the very object that was given.
+"""
+
+from typing import Any
+
+from . import fields
+from .dialect import Dialect
+from .faults import error_in, foreign_shape, raise_foreign, raise_unreadable, typed_error
+from .fields import changed
+from .json_value import JsonObject, is_list, is_object, list_of, objects
+from .tool_calls import HEADER_CONTENT_TYPE, are_plain, calls_in, read_name, repaired_calls
+
+
+def repair_reply(reply: JsonObject, dialect: Dialect) -> JsonObject:
+    """Repair a whole reply.
+
+    Args:
+        reply: The body as it was parsed; fields that are missing may be `None`.
+        dialect: What is known of the endpoint.
+
+    Returns:
+        The same object where nothing is wrong with it, else a new one.
+
+    Raises:
+        ModelAPIError: For an error inside a 200, and for a reply without an answer.
+        UnexpectedModelBehavior: For a reply in another API's shape.
+    """
+    if _is_plain(reply, dialect):
+        return reply
+    body = unwrapped(reply)
+    if error := error_in(body):
+        raise typed_error(error, dialect)
+    choices = [choice for choice in objects(body.get('choices')) if _answers(choice)]
+    if not choices:
+        if shape := foreign_shape(body):
+            raise_foreign(shape, body, dialect)
+        raise_unreadable(f'{dialect.system} answered without any choices', body, dialect)
+    repaired = [_repaired_choice(choice, dialect) for choice in choices]
+    answer = merged(repaired)
+    required = {name: default for name, default in dialect.fields.items() if not isinstance(body.get(name), str)}
+    return changed(
+        body,
+        **envelope(body, 'chat.completion'),
+        **required,
+        model=body['model'] if isinstance(body.get('model'), str) and body['model'] else dialect.model_name,
+        choices=body['choices'] if answer is repaired[0] and repaired == body['choices'] else [answer],
+    )
+
+
+def unwrapped(body: JsonObject, depth: int = 3) -> JsonObject:
+    """Give the reply inside a body that wraps it (under `provider`, `data`, `response`, ...), or the body itself."""
+    if body.get('choices') is not None or not depth:
+        return body
+    for key, value in body.items():
+        if is_object(value) and (inner := unwrapped(value, depth - 1)).get('choices') is not None:
+            around = {name: other for name, other in body.items() if name != key and other is not None}
+            return {**around, **{name: own for name, own in inner.items() if own is not None}}
+    return body
+
+
+def envelope(body: JsonObject, kind: str) -> JsonObject:
+    """Give a reply's or an event's own fields as upstream can read them."""
+    own: JsonObject = {
+        'id': fields.identifier(body.get('id')),
+        'object': kind,
+        'created': fields.created_at(body.get('created')),
+    }
+    if body.get('error') is not None:  # one that says nothing, as `''` or `{}`
+        own['error'] = None
+    for name, read in _OPTIONAL.items():
+        if name in body:
+            own[name] = read(body[name])
+    return own
+
+
+def _object_or_none(value: object) -> object:
+    return value if is_object(value) else None
+
+
+_MODERATED = ('moderation_results', 'error')
+
+
+def _moderation_or_none(value: object) -> object:
+    """OpenAI's moderation of a request and its answer holds both (the only shape that upstream can dump)."""
+    sides = [value.get('input'), value.get('output')] if is_object(value) else [None]
+    return value if all(is_object(side) and side.get('type') in _MODERATED for side in sides) else None
+
+
+_OPTIONAL: dict[str, Any] = {
+    'usage': fields.usage_of,
+    'service_tier': fields.string_or_none,
+    'system_fingerprint': fields.string_or_none,
+    'metadata': _object_or_none,
+    'moderation': _moderation_or_none,
+}
+
+
+# The replies that nearly all are -------------------------------------------------------------------------------------
+
+_PLAIN_KEYS = frozenset({'id', 'object', 'created', 'model', 'choices', 'usage'})
+_SPECIAL_FIELDS = frozenset({'tool_calls', 'annotations', 'audio', 'function_call', 'reasoning_details'})
+
+
+def _is_plain(reply: JsonObject, dialect: Dialect) -> bool:
+    """Whether a reply is what nearly all are, well-formed and without anything special, so that no closer look is due."""
+    choices, created = reply.get('choices'), reply.get('created')
+    if not is_list(choices) or len(choices) != 1 or dialect.is_strict or dialect.leaks_harmony:
+        return False
+    if not reply.get('id') or not reply.get('model') or reply.get('object') != 'chat.completion':
+        return False
+    if type(reply['id']) is not str or type(reply['model']) is not str or type(created) is not int:
+        return False
+    if not 0 <= created <= fields.LATEST or fields.usage_of(reply.get('usage')) is not reply.get('usage'):
+        return False
+    for name, value in reply.items():
+        if value is not None and name not in _PLAIN_KEYS:
+            return False
+    return is_object(choices[0]) and _is_plain_choice(choices[0])
+
+
+def _is_plain_choice(choice: JsonObject) -> bool:
+    message, reason = choice.get('message'), choice.get('finish_reason')
+    if not is_object(message) or type(choice.get('index')) is not int or type(reason) is not str or not reason:
+        return False
+    if choice.get('logprobs') is not None or choice.get('error') is not None or message.get('role') != 'assistant':
+        return False
+    for name, value in message.items():
+        if value is not None and (type(value) is not str or name in _SPECIAL_FIELDS) and name != 'tool_calls':
+            return False
+    calls = message.get('tool_calls')
+    return calls is None or (is_list(calls) and are_plain(calls))
+
+
+# Choices -------------------------------------------------------------------------------------------------------------
+
+
+def message_in(choice: JsonObject) -> JsonObject | None:
+    """Find a choice's message, also where it stands as a stream's `delta` or as a legacy completion's `text`."""
+    for key in ('message', 'delta'):
+        if is_object(choice.get(key)):
+            return choice[key]
+        if isinstance(choice.get(key), str):
+            return {'role': 'assistant', 'content': choice[key]}
+    return {'role': 'assistant', 'content': choice['text']} if isinstance(choice.get('text'), str) else None
+
+
+def _answers(choice: JsonObject) -> bool:
+    return message_in(choice) is not None or bool(choice.get('finish_reason'))
+
+
+def _repaired_choice(choice: JsonObject, dialect: Dialect) -> JsonObject:
+    index = fields.position(choice.get('index'))
+    return changed(
+        choice,
+        index=0 if index is None else index,
+        **reason_and_logprobs(choice, dialect),
+        message=repaired_message(message_in(choice) or {}, dialect),
+    )
+
+
+def reason_and_logprobs(choice: JsonObject, dialect: Dialect) -> JsonObject:
+    """Give a choice's finish reason and log-probabilities as upstream can read them."""
+    raw = choice.get('finish_reason')
+    own: JsonObject = {'finish_reason': fields.finish_reason(raw, dialect.finish_reasons)}
+    if choice.get('logprobs') is not None:
+        own['logprobs'] = fields.logprobs_of(choice['logprobs'])
+    if dialect.is_strict:
+        native = fields.string_or_none(choice.get('native_finish_reason'))
+        own['native_finish_reason'] = native or (raw if isinstance(raw, str) and raw != own['finish_reason'] else None)
+    return own
+
+
+def merged(choices: list[JsonObject]) -> JsonObject:
+    """Give one choice for an answer that was spread over several (text in one, calls in another).
+
+    The first text that is not empty counts, and all calls; but where the first choice has calls of its own and the
+    choices are numbered, the others are alternatives, which upstream leaves out too.
+    """
+    first, *others = choices
+    message = first['message']
+    for choice in others:
+        message = _with(message, choice['message'], alternative=choice.get('index') != first.get('index'))
+    return changed(first, message=message)
+
+
+def _with(message: JsonObject, other: JsonObject, *, alternative: bool) -> JsonObject:
+    calls, more = list_of(message.get('tool_calls')), list_of(other.get('tool_calls'))
+    takes_calls = more and not (calls and alternative)
+    takes_text = other.get('content') and not message.get('content')
+    if not takes_calls and not takes_text:
+        return message
+    taken = {name: value for name, value in other.items() if value and not message.get(name)}
+    taken['content'] = message.get('content') or other.get('content')
+    return {**message, **taken, 'tool_calls': [*calls, *more] if takes_calls else calls or None}
+
+
+# Messages ------------------------------------------------------------------------------------------------------------
+
+
+def repaired_message(message: JsonObject, dialect: Dialect) -> JsonObject:
+    """Give a message whose fields have the types that upstream reads."""
+    own = message_fields(message, dialect)
+    calls = calls_in(message)
+    if calls or message.get('tool_calls') is not None:
+        own['tool_calls'] = repaired_calls(calls, dialect)
+        if message.get('function_call') is not None:
+            own['function_call'] = None
+    repaired = changed(message, role='assistant', **own)
+    return _without_leaks(repaired, dialect) if dialect.leaks_harmony and calls else repaired
+
+
+def message_fields(message: JsonObject, dialect: Dialect, *, is_delta: bool = False) -> JsonObject:
+    """Give the fields of a message or a delta, but for its tool calls, with the types that upstream reads."""
+    own: JsonObject = {}
+    for name, value in message.items():
+        if value is None or (type(value) is str and name not in ('annotations', 'audio', 'reasoning_details')):
+            continue
+        if name == 'content':
+            content = fields.content_of(value)
+            own[name] = fields.joined_text(content) if dialect.is_strict else content
+        elif name in dialect.reasoning_fields:
+            own[name] = fields.reasoning_of(value)
+        elif name == 'annotations' and (dialect.is_strict or not (is_delta and is_list(value))):
+            own[name] = fields.annotations_of(value, dialect.annotation_types)
+        elif name == 'audio':
+            own[name] = value if _is_audio(value) else None
+        elif name == 'refusal':
+            own[name] = fields.as_text(value) if value else None
+        elif name == 'reasoning_details' and dialect.is_strict:
+            own.update(_reasoning_details(message, value))
+    return own
+
+
+_AUDIO = {'id': str, 'data': str, 'expires_at': int, 'transcript': str}
+
+
+def _is_audio(value: object) -> bool:
+    return is_object(value) and all(type(value.get(key)) is kind for key, kind in _AUDIO.items())
+
+
+_DETAIL_TEXT = {'reasoning.text': 'text', 'reasoning.summary': 'summary', 'reasoning.encrypted': 'data'}
+
+
+def _reasoning_details(message: JsonObject, value: object) -> JsonObject:
+    """Keep OpenRouter's reasoning details where upstream can read them all, and else the text in them."""
+    details = objects(value)
+    if is_list(value) and len(details) == len(value) and all(map(_is_detail, details)):
+        return {}
+    return {
+        'reasoning_details': None,
+        'reasoning': fields.string_or_none(message.get('reasoning')) or fields.reasoning_of(value),
+    }
+
+
+def _is_detail(detail: JsonObject) -> bool:
+    kind = detail.get('type')
+    return (
+        isinstance(kind, str)
+        and kind in _DETAIL_TEXT
+        and isinstance(detail.get(_DETAIL_TEXT[kind], ''), str)
+        and all(detail.get(name) is None or isinstance(detail[name], str) for name in ('id', 'format', 'signature'))
+        and (detail.get('index') is None or type(detail['index']) is int)
+    )
+
+
+def _without_leaks(message: JsonObject, dialect: Dialect) -> JsonObject:
+    """Read the headers that leaked into tool names; a call to nobody is the message that it really was."""
+    calls: list[JsonObject] = []
+    texts: JsonObject = {}
+    for call in message['tool_calls']:
+        function = call['function']
+        leak = read_name(function['name'], dialect)
+        if leak.name is None:
+            field = text_field(message, leak.channel, dialect)
+            texts[field] = _appended(texts.get(field, message.get(field)), function['arguments'])
+        elif leak.name == function['name']:
+            calls.append(call)
+        else:
+            renamed = {**call, 'function': {**function, 'name': leak.name}}
+            calls.append({**renamed, HEADER_CONTENT_TYPE: leak.content_type} if leak.content_type else renamed)
+    return changed(message, **texts, tool_calls=message['tool_calls'] if calls == message['tool_calls'] else calls)
+
+
+def _appended(content: Any, text: str) -> Any:
+    return [*content, {'type': 'text', 'text': text}] if is_list(content) else (content or '') + text
+
+
+def text_field(message: JsonObject, channel: str | None, dialect: Dialect) -> str:
+    """Name the field for a text of a channel: the reasoning field in use for analysis, else the content."""
+    if channel != 'analysis':
+        return 'content'
+    return next((name for name in dialect.reasoning_fields if message.get(name)), dialect.reasoning_fields[0])

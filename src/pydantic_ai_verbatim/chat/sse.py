@@ -1,0 +1,244 @@
+"""Server-sent events that stray -> the events that the SDK reads: a decoder, with its I/O at the rim.
+
+`id:`, `event:` and `retry:` lines without data, comments sent as data, glued events and a body that is no event stream
+at all fail in the SDK before any hook of upstream's; this decoder stands in the place of the SDK's own.
+"""
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, cast
+
+from openai import AsyncStream
+
+from .dialect import Dialect
+from .faults import raise_unreadable
+from .json_value import JsonObject
+from .streaming import StreamRepair
+
+_KEEP_ALIVES = frozenset({'ping', 'heartbeat', 'keepalive', 'keep-alive'})
+_DECODER = json.JSONDecoder(strict=False)
+DONE = '[DONE]'
+BYTE_ORDER_MARK = '\ufeff'
+
+
+class Event:
+    """One event as the SDK reads it; its data are parsed already."""
+
+    __slots__ = ('_body',)
+
+    event: ClassVar[None] = None
+    data: ClassVar[str] = ''
+
+    def __init__(self, body: JsonObject) -> None:
+        self._body = body
+
+    def json(self) -> JsonObject:
+        """Give the event's data."""
+        return self._body
+
+
+class Done(Event):
+    """The end of the stream, as the server said it."""
+
+    __slots__ = ()
+
+    data: ClassVar[str] = DONE
+
+
+@dataclass
+class LineDecoder:
+    """Cuts bytes into lines, whatever ends them (LF, CRLF, CR) and however they are cut in transit."""
+
+    _pieces: list[bytes] = field(default_factory=list[bytes])
+    _skips_line_feed: bool = False
+
+    def feed(self, data: bytes) -> list[str]:
+        """Give the lines that are complete by now."""
+        if self._skips_line_feed and data:
+            self._skips_line_feed = False
+            data = data.removeprefix(b'\n') if data[:1] == b'\n' else data
+        if b'\n' not in data and b'\r' not in data:
+            self._pieces.append(data)
+            return []
+        block = b''.join((*self._pieces, data))
+        lines = block.splitlines()
+        self._skips_line_feed = block[-1:] == b'\r'
+        self._pieces = [] if block[-1:] in (b'\n', b'\r') else [lines.pop()]
+        return [line.decode('utf-8', 'replace') for line in lines]
+
+    def flush(self) -> list[str]:
+        """Give the last line, which nothing ended."""
+        line, self._pieces = b''.join(self._pieces), []
+        return [line.decode('utf-8', 'replace')] if line else []
+
+
+@dataclass
+class EventDecoder:
+    """Decodes one stream: bytes in, chunks out (or `None` once the server says that it is done).
+
+    Args:
+        dialect: What is known of the endpoint.
+    """
+
+    dialect: Dialect
+    repair: StreamRepair = field(init=False)
+    is_done: bool = False
+    _lines: LineDecoder = field(default_factory=LineDecoder)
+    _name: str | None = None
+    _data: list[str] = field(default_factory=list[str])
+    _stray: list[str] = field(default_factory=list[str])
+
+    def __post_init__(self) -> None:
+        self.repair = StreamRepair(self.dialect)
+
+    def feed(self, data: bytes) -> Iterator[JsonObject]:
+        """Take some bytes and give the chunks that they complete."""
+        for line in self._lines.feed(data):
+            yield from self._line(line)
+
+    def flush(self) -> Iterator[JsonObject]:
+        """Take the end of the bytes, and give what is left: an event that nothing ended, and a body that is none."""
+        for line in (*self._lines.flush(), ''):
+            yield from self._line(line)
+        if not self.is_done:
+            yield from self._end()
+
+    def _line(self, line: str) -> Iterator[JsonObject]:
+        if self.is_done:
+            return
+        if line.startswith('data:'):
+            self._data.append(line[6:] if line[5:6] == ' ' else line[5:])
+        elif not line:
+            data, name, self._data, self._name = self._data, self._name, [], None
+            if data:
+                yield from self._event('\n'.join(data) if len(data) > 1 else data[0], name)
+        elif line.startswith('event:'):
+            self._name = line[6:].strip() or None
+        elif line.startswith(BYTE_ORDER_MARK):
+            yield from self._line(line.removeprefix(BYTE_ORDER_MARK))
+        elif not line.startswith((':', 'id:', 'retry:')):
+            self._stray.append(line)
+
+    def _event(self, data: str, name: str | None) -> Iterator[JsonObject]:
+        if (value := _only_object_in(data)) is not None and name not in _KEEP_ALIVES:
+            yield from self.repair.feed(value, name)
+            return
+        text = data.strip()
+        if not text or text[0] == ':' or text.lower() in _KEEP_ALIVES or name in _KEEP_ALIVES:
+            return
+        for value in values_in(text):
+            if value is None:
+                yield from self._end(is_done=True)
+                return
+            if isinstance(value, Unparsed) and name != 'error':
+                self.repair.note(value.text)
+            else:
+                yield from self.repair.feed(value.text if isinstance(value, Unparsed) else value.value, name)
+
+    def _end(self, *, is_done: bool = False) -> Iterator[JsonObject]:
+        """End the stream; what is no event stream (plain JSON, one JSON text a line, some page) is read by now."""
+        text = '\n'.join(self._stray).strip()
+        for value in values_in(text):
+            if isinstance(value, Parsed):
+                yield from self.repair.feed(value.value)
+            elif value is not None:
+                self.repair.note(value.text)
+        yield from self.repair.close(is_done=is_done)
+        self.is_done = is_done
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A JSON value."""
+
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Unparsed:
+    """Text that is no JSON."""
+
+    text: str
+
+
+def _only_object_in(data: str) -> JsonObject | None:
+    """Read the object that nearly all events hold."""
+    if data[:1] == '{':
+        with suppress(ValueError, RecursionError):
+            return json.loads(data)
+    return None
+
+
+def values_in(text: str) -> Iterator[Parsed | Unparsed | None]:
+    """Read the JSON values in an event's data, which may be several, glued together; `None` is `[DONE]`."""
+    if text.startswith(DONE) or text == f'"{DONE}"':
+        yield None
+        return
+    try:
+        yield Parsed(json.loads(text))
+        return
+    except (ValueError, RecursionError):
+        yield from _glued_values(text)
+
+
+def _glued_values(text: str) -> Iterator[Parsed | Unparsed | None]:
+    while text:
+        if text.startswith(DONE):
+            yield None
+            return
+        try:
+            value, end = _DECODER.raw_decode(text)
+        except (ValueError, RecursionError):
+            yield Unparsed(text)
+            return
+        yield Parsed(value)
+        text = text[end:].lstrip(' \t\r\n,').removeprefix('data:').lstrip()
+
+
+class RepairingDecoder:
+    """The decoder that stands in the place of the SDK's own.
+
+    Args:
+        dialect: What is known of the endpoint.
+    """
+
+    def __init__(self, dialect: Dialect) -> None:
+        self._dialect = dialect
+
+    async def aiter_bytes(self, chunks: AsyncIterator[bytes]) -> AsyncIterator[Event]:
+        """Give the events of a stream of bytes."""
+        decoder = EventDecoder(self._dialect)
+        async for data in chunks:
+            for body in decoder.feed(data):
+                yield Event(body)
+            if decoder.is_done:
+                yield Done({})
+                return
+        for body in decoder.flush():
+            yield Event(body)
+
+
+def repair_stream(stream: AsyncStream[Any], dialect: Dialect) -> AsyncStream[Any]:
+    """Let a stream be read through the repairs. The SDK takes up its decoder only when reading begins.
+
+    Args:
+        stream: What `chat.completions.create(stream=True)` gave.
+        dialect: What is known of the endpoint.
+    """
+    stream._decoder = cast('Any', RepairingDecoder(dialect))
+    return stream
+
+
+def chunks_in(text: str, dialect: Dialect) -> list[JsonObject]:
+    """Read the chunks of an event stream that came where a whole reply was asked for.
+
+    Raises:
+        ModelAPIError: For a text that is no event stream.
+    """
+    decoder = EventDecoder(dialect)
+    chunks = [*decoder.feed(text.encode('utf-8', 'surrogatepass')), *decoder.flush()]
+    if not chunks:
+        raise_unreadable(f'{dialect.system} answered with what is no JSON', text, dialect)
+    return chunks

@@ -1,0 +1,320 @@
+"""Streamed tool calls: fragments that stray -> fragments in OpenAI's shape, with state for one stream: no I/O.
+
+Each call that comes out has an index and an id of its own, its name once, and its arguments as they came.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from .dialect import Dialect
+from .faults import raise_unreadable
+from .fields import identifier, position
+from .json_value import JsonObject, is_object
+from .tool_calls import (
+    HEADER_CONTENT_TYPE,
+    Leak,
+    argument_text,
+    decoded_once,
+    distinct,
+    is_json_object,
+    read_name,
+    unflattened,
+)
+
+
+@dataclass(slots=True)
+class Fragment:
+    """One streamed piece of a tool call, as it came."""
+
+    raw: JsonObject
+    function: JsonObject
+    choice: object
+    index: int | None
+    id: str
+    name: str
+    arguments: str
+
+    @property
+    def opens(self) -> bool:
+        """Whether the arguments look like the beginning of a call's, or there are none yet."""
+        text = self.arguments.lstrip()
+        return not text or text.startswith(('{', '"{'))
+
+
+@dataclass(slots=True)
+class Call:
+    """One tool call of the stream, so far."""
+
+    out: int
+    choice: object
+    index: int | None
+    id: str = ''
+    sent_id: str = ''
+    name: str = ''
+    sent_name: str = ''
+    pieces: list[str] = field(default_factory=list[str])
+    size: int = 0
+    withheld: bool = False
+    leak: Leak | None = None
+
+    def add(self, text: str) -> None:
+        """Add to the arguments."""
+        self.pieces.append(text)
+        self.size += len(text)
+
+    @property
+    def arguments(self) -> str:
+        """The argument text so far; it is joined only when it is looked at."""
+        if len(self.pieces) > 1:
+            self.pieces = [''.join(self.pieces)]
+        return self.pieces[0] if self.pieces else ''
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the arguments are whole."""
+        if not self.size or self.pieces[-1].rstrip()[-1:] not in ('}', '"', ''):  # spares most of the parsing
+            return False
+        return is_json_object(self.arguments) or decoded_once(self.arguments) is not None
+
+    @property
+    def is_addressed(self) -> bool:
+        """Whether the call is to a tool; a leaked header may say that it is a message to nobody."""
+        return self.leak is None or self.leak.name is not None
+
+
+@dataclass
+class CallAssembler:
+    """Sorts the fragments of one stream into calls.
+
+    Args:
+        dialect: What is known of the endpoint.
+    """
+
+    dialect: Dialect
+    calls: list[Call] = field(default_factory=list[Call])
+    texts: list[tuple[str | None, str]] = field(default_factory=list[tuple[str | None, str]])
+    """Texts of calls to nobody, with their channels, for the caller to take."""
+    _taken: set[str] = field(default_factory=set[str], repr=False)
+
+    def feed(self, raw: object, choice: object, place: int | None = None) -> JsonObject | None:
+        """Take one fragment.
+
+        Args:
+            raw: The fragment as it came.
+            choice: The number of the choice it stood in.
+            place: Its place among several in one event, which counts where it has no index.
+
+        Returns:
+            The fragment to send on (the same object where nothing is wrong with it), `None` for one that says nothing.
+        """
+        if is_object(raw) and self.is_plain(raw, choice):
+            return raw
+        fragment = self._read(raw, choice, place)
+        call = self._call_of(fragment)
+        if call is None:
+            call = Call(self._free_index(fragment.index), choice, fragment.index)
+            self.calls.append(call)
+        elif _says_again(call, fragment):
+            if call.id or not fragment.id:
+                return None
+            fragment.name = fragment.arguments = ''  # but for its id, which comes late
+        sent = self._sent(call, fragment)
+        return sent if call.is_addressed else None
+
+    def is_plain(self, fragment: JsonObject, choice: object) -> bool:
+        """Take the fragment that nearly all are, more arguments of the latest call, without a closer look."""
+        if not self.calls:
+            return False
+        call = self.calls[-1]
+        function = fragment.get('function')
+        if not is_object(function) or call.withheld or call.leak is None or call.leak.name != call.name:
+            return False
+        arguments = function.get('arguments')
+        if type(arguments) is not str or len(arguments) == call.size or not call.size:
+            return False
+        if function.get('name') or fragment.get('id') or fragment.get('index') != call.out:
+            return False
+        if call.index != call.out or call.choice != choice or fragment.get('type', 'function') != 'function':
+            return False
+        call.add(arguments)
+        return True
+
+    def flush(self) -> list[JsonObject]:
+        """Give what was withheld: arguments that began like a text encoded twice."""
+        return [self._released(call) for call in self.calls if call.withheld]
+
+    def check_names(self) -> None:
+        """Raise for a call that never got a name."""
+        for call in self.calls:
+            if not call.name and (call.id or call.arguments):
+                said = {'id': call.id, 'arguments': call.arguments}
+                raise_unreadable(f'{self.dialect.system} streamed a tool call without a name', said, self.dialect)
+
+    def repeats(self, fragments: list[Any]) -> bool:
+        """Whether the fragments of a closing event say all calls once more, whole."""
+        said = [self._read(raw, None, None) for raw in fragments]
+        return len(said) == len(self.calls) > 0 and all(map(_is_recap, said, self.calls))
+
+    def _read(self, raw: object, choice: object, place: int | None) -> Fragment:
+        if not is_object(raw):
+            raise_unreadable(f'{self.dialect.system} streamed a tool call that is no object', raw, self.dialect)
+        call = unflattened(raw)
+        function = call['function']
+        name, index = function.get('name'), position(call.get('index'))
+        return Fragment(
+            raw=call,
+            function=function,
+            choice=choice,
+            index=place if index is None else index,
+            id=identifier(call.get('id')),
+            name=name if isinstance(name, str) else '',
+            arguments=argument_text(function.get('arguments')),
+        )
+
+    def _free_index(self, wanted: int | None) -> int:
+        taken = {call.out for call in self.calls}
+        return wanted if wanted is not None and wanted not in taken else max(taken, default=-1) + 1
+
+    # Which call a fragment belongs to ---------------------------------------------------------------------------------
+
+    def _call_of(self, fragment: Fragment) -> Call | None:
+        """Find the call that a fragment goes on with; `None` if it begins one."""
+        here = self._latest_at(fragment)
+        if fragment.id and (named := self._latest_named(fragment)) is not None:
+            return named if self._goes_on(named, fragment) else None
+        if here is None:
+            return None
+        if fragment.id and here.id:
+            return here if _changes_its_id(here, fragment) else None
+        if fragment.id and not fragment.name and not here.is_complete:
+            return here  # the id comes late
+        return here if self._goes_on(here, fragment) else None
+
+    def _latest_at(self, fragment: Fragment) -> Call | None:
+        for call in reversed(self.calls):
+            if call.choice == fragment.choice and fragment.index in (None, call.index):
+                return call
+        return None
+
+    def _latest_named(self, fragment: Fragment) -> Call | None:
+        for call in reversed(self.calls):
+            if call.id == fragment.id and (None in (call.index, fragment.index) or call.index == fragment.index):
+                return call
+        return None
+
+    def _goes_on(self, call: Call, fragment: Fragment) -> bool:
+        """Whether a fragment at a call's index, or with its id, belongs to it."""
+        if not fragment.name:
+            return True
+        if not call.name:
+            return True
+        if not call.arguments:
+            return bool(fragment.id and call.id) or self._goes_on_by_name(call, fragment)
+        if call.is_complete:
+            return not fragment.arguments or (
+                (fragment.name, fragment.arguments) == (call.name, call.arguments)
+                and (fragment.index is not None or bool(fragment.id))
+            )
+        if fragment.id and call.id:
+            return True
+        return fragment.name == call.name and (fragment.index is not None or fragment.arguments[:1] != '{')
+
+    def _goes_on_by_name(self, call: Call, fragment: Fragment) -> bool:
+        """Whether a name after a name without arguments is a piece of it, or said again, or another call's."""
+        tools = self.dialect.tools
+        if call.name + fragment.name in tools:
+            return True
+        if fragment.index is None:
+            return False
+        another = call.name in tools and fragment.name in tools and fragment.name != call.name
+        return not another
+
+    # What is sent on --------------------------------------------------------------------------------------------------
+
+    def _sent(self, call: Call, fragment: Fragment) -> JsonObject:
+        call.name = self._full_name(call, fragment)
+        new_id = ''
+        if fragment.id and not call.id:
+            call.id = fragment.id
+            new_id = call.sent_id = distinct(fragment.id, self._taken)
+        name, arguments = self._new_name(call), self._new_arguments(call, fragment)
+        function = fragment.function
+        if (function.get('name') or '') != name or function.get('arguments') != arguments:
+            function = {**function, 'name': name or None, 'arguments': arguments}
+        sent = _same_or_new(fragment.raw, call.out, new_id, function)
+        if name and call.leak is not None and call.leak.content_type is not None:
+            return {**sent, HEADER_CONTENT_TYPE: call.leak.content_type}
+        return sent
+
+    def _full_name(self, call: Call, fragment: Fragment) -> str:
+        """Put a name's pieces together; a name said again, in whole or from its beginning, is no piece."""
+        said, more = call.name, fragment.name
+        if not more or call.arguments:
+            return said or more
+        if said + more in self.dialect.tools:
+            return said + more
+        if more.startswith(said):
+            return more
+        return said if said in self.dialect.tools and more in self.dialect.tools else said + more
+
+    def _new_name(self, call: Call) -> str:
+        """Give the part of the name that was not sent yet."""
+        call.leak = read_name(call.name, self.dialect) if call.name else None
+        name = (call.leak.name or '') if call.leak else ''
+        unsent = name[len(call.sent_name) :] if name.startswith(call.sent_name) else ''
+        call.sent_name += unsent
+        return unsent
+
+    def _new_arguments(self, call: Call, fragment: Fragment) -> str:
+        if not call.size and fragment.arguments.lstrip()[:1] == '"':
+            call.withheld = call.is_addressed
+        call.add(fragment.arguments)
+        if call.leak is not None and call.leak.name is None:
+            self.texts.append((call.leak.channel, fragment.arguments))
+        return '' if call.withheld else fragment.arguments
+
+    def _released(self, call: Call) -> JsonObject:
+        call.withheld = False
+        arguments = decoded_once(call.arguments)
+        return {
+            'index': call.out,
+            'id': None,
+            'type': 'function',
+            'function': {'name': None, 'arguments': call.arguments if arguments is None else arguments},
+        }
+
+
+def _is_recap(fragment: Fragment, call: Call) -> bool:
+    same_id = not fragment.id or not call.id or fragment.id == call.id
+    return same_id and (fragment.name, fragment.arguments) == (call.name, call.arguments)
+
+
+def _says_again(call: Call, fragment: Fragment) -> bool:
+    return bool(
+        len(fragment.arguments) == call.size
+        and fragment.arguments.strip()
+        and call.is_complete
+        and fragment.arguments == call.arguments
+    )
+
+
+def _changes_its_id(call: Call, fragment: Fragment) -> bool:
+    """Whether a fragment with another id goes on with a call whose server makes up an id for each fragment."""
+    if call.is_complete:
+        return not fragment.name and not fragment.arguments.strip()
+    if not fragment.name:
+        return True
+    return fragment.name == call.name and not fragment.opens
+
+
+def _same_or_new(raw: JsonObject, index: int, new_id: str, function: JsonObject) -> JsonObject:
+    """Give the fragment as it came where it is what has to be sent, else a new one."""
+    has_id = raw.get('id')
+    same = (
+        raw.get('index') == index
+        and type(raw.get('index')) is int
+        and (has_id == new_id if new_id else has_id is None)
+        and raw.get('type', 'function') in ('function', None)
+        and function is raw['function']
+    )
+    return raw if same else {**raw, 'index': index, 'id': new_id or None, 'type': 'function', 'function': function}

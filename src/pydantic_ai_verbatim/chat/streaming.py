@@ -1,0 +1,304 @@
+"""A stream of events that strays from OpenAI's shape -> chunks in that shape: a state machine without I/O.
+
+It is fed one parsed event at a time and gives the chunks to read instead, the very event where nothing is wrong with
+it. The repairs are those of whole replies.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from . import fields
+from .dialect import Dialect
+from .faults import error_in, foreign_shape, raise_foreign, raise_unreadable
+from .fields import changed
+from .json_value import JsonObject, is_list, is_object, list_of, objects
+from .replies import envelope, message_fields, message_in, reason_and_logprobs, text_field, unwrapped
+from .streamed_calls import CallAssembler
+from .thinking_tags import ThinkingTags
+from .tool_calls import calls_in, is_blank
+
+KIND = 'chat.completion.chunk'
+
+_PLAIN_TEXTS = ('system_fingerprint', 'service_tier', 'provider', 'obfuscation')
+_PLAIN_KEYS = frozenset({'id', 'object', 'created', 'model', 'choices', 'usage', *_PLAIN_TEXTS})
+_PLAIN_CHOICE_KEYS = frozenset({'index', 'delta', 'finish_reason', 'logprobs', 'native_finish_reason'})
+
+
+@dataclass
+class StreamRepair:
+    """Repairs one stream.
+
+    Args:
+        dialect: What is known of the endpoint.
+    """
+
+    dialect: Dialect
+    calls: CallAssembler = field(init=False)
+    tags: ThinkingTags = field(init=False)
+    is_finished: bool = False
+    """Whether a finish reason came."""
+    _answered: bool = False
+    _envelope: JsonObject = field(default_factory=dict[str, Any], repr=False)
+    _usage: JsonObject | None = None
+    _texts: dict[str, list[str]] = field(default_factory=dict[str, list[str]], repr=False)
+    _owners: dict[str, object] = field(default_factory=dict[str, object], repr=False)
+    """The number of the choice that each field is taken from."""
+    _noise: list[str] = field(default_factory=list[str], repr=False)
+
+    def __post_init__(self) -> None:
+        self.calls = CallAssembler(self.dialect)
+        self.tags = ThinkingTags(self.dialect.thinking_tags)
+
+    def feed(self, event: object, name: str | None = None) -> list[JsonObject]:
+        """Take one event.
+
+        Args:
+            event: The event's data as it was parsed.
+            name: The name of the server-sent event, if it has one.
+
+        Returns:
+            The chunks to read instead: mostly the event itself. An error is given as `{'error': {...}}`, which the SDK
+            raises and upstream types.
+
+        Raises:
+            UnexpectedModelBehavior: For an event in another API's shape.
+            ModelAPIError: For a tool call that is none.
+        """
+        if is_object(event):
+            chunk = event
+            return [chunk] if self._is_plain(chunk) else list(self._chunks(chunk, name))
+        if name == 'error':
+            return list(self._chunks({'error': event}, name))
+        if is_list(event):
+            return [chunk for item in event for chunk in self.feed(item)]
+        self.note(fields.as_text(event))
+        return []
+
+    def note(self, text: str) -> None:
+        """Take data that is no event; it is skipped, and said should the stream hold no answer.
+
+        Raises:
+            ModelAPIError: For an event that is broken, unless the answer is complete already.
+        """
+        if text[:1] in ('{', '[') and not self.is_finished:
+            raise_unreadable(f'{self.dialect.system} streamed an event that is broken', text, self.dialect)
+        if text.strip():
+            self._noise.append(text)
+
+    def close(self, *, is_done: bool) -> list[JsonObject]:
+        """End the stream.
+
+        Args:
+            is_done: Whether the server said so (`[DONE]`).
+
+        Returns:
+            The chunks with what was held back.
+
+        Raises:
+            ModelAPIError: Where the stream broke off inside a tool call, and where it held no answer.
+        """
+        chunks = self._released()
+        self.calls.check_names()
+        if not is_done and not self.is_finished and any(not call.is_complete for call in self.calls.calls):
+            raise_unreadable(
+                f'{self.dialect.system} broke off inside a tool call', self.calls.calls[-1].arguments, self.dialect
+            )
+        if not self._answered:
+            raise_unreadable(f'{self.dialect.system} streamed no answer', '\n'.join(self._noise), self.dialect)
+        return chunks
+
+    # The events that nearly all are -----------------------------------------------------------------------------------
+
+    def _is_plain(self, event: JsonObject) -> bool:
+        """Take an event that is more text, reasoning or arguments, and nothing else, without a closer look."""
+        choices = event.get('choices')
+        if not is_list(choices) or len(choices) != 1 or not self._envelope:
+            return False
+        if not event.keys() <= _PLAIN_KEYS or event.get('usage') is not None:
+            return False
+        if type(event.get('id')) is not str or type(event.get('model')) is not str:
+            return False
+        created = event.get('created')
+        if type(created) is not int or not 0 <= created <= fields.LATEST or event.get('object') != KIND:
+            return False
+        if len(event) > 5 and any(not isinstance(event.get(name, ''), str | None) for name in _PLAIN_TEXTS):
+            return False
+        choice = choices[0]
+        return is_object(choice) and self._is_plain_choice(choice)
+
+    def _is_plain_choice(self, choice: JsonObject) -> bool:
+        delta = choice.get('delta')
+        if not is_object(delta) or not choice.keys() <= _PLAIN_CHOICE_KEYS:
+            return False
+        if choice.get('finish_reason') is not None or choice.get('logprobs') is not None:
+            return False
+        number, said = choice.get('index'), None
+        if type(number) is not int:
+            return False
+        for name, value in delta.items():
+            if name == 'tool_calls' and is_list(value):
+                return len(delta) == 1 and self._are_plain_calls(value, number)
+            if type(value) is str and said is None and self._owners.get(name) == number and name in self._texts:
+                said = name
+            elif value is not None and (name, value) != ('role', 'assistant'):
+                return False
+        return said is None or self._is_plain_text(said, delta[said])
+
+    def _is_plain_text(self, name: str, text: str) -> bool:
+        if name == 'content' and (self.tags.where != 'text' or text == self.tags.tags[0]):
+            return False
+        self._texts[name].append(text)
+        return True
+
+    def _are_plain_calls(self, calls: list[Any], number: object) -> bool:
+        return len(calls) == 1 and self._owners.get('tool_calls') == number and self.calls.is_plain(calls[0], number)
+
+    # All others -------------------------------------------------------------------------------------------------------
+
+    def _chunks(self, event: JsonObject, name: str | None) -> Iterator[JsonObject]:
+        body = unwrapped(event)
+        if error := error_in(body, name):
+            yield from self._released()
+            yield {'error': error}
+            return
+        choices = [choice for choice in objects(body.get('choices')) if _says_something(choice)]
+        if not choices and (shape := foreign_shape(body)):
+            raise_foreign(shape, body, self.dialect)
+        chunk = changed(body, **self._own(body))
+        if not choices:
+            yield chunk if chunk.get('choices') == [] else {**chunk, 'choices': []}
+            return
+        self._answered = True
+        yield from self._answer(chunk, choices)
+
+    def _own(self, body: JsonObject) -> JsonObject:
+        """Give the event's own fields; what a later event leaves out is as it was."""
+        own = envelope(body, KIND)
+        before = self._envelope
+        model = body.get('model')
+        own['model'] = model if isinstance(model, str) and model else before.get('model', '')
+        own['id'] = own['id'] or before.get('id', '')
+        own['created'] = own['created'] or before.get('created', 0)
+        self._envelope = {key: own[key] for key in ('id', 'object', 'created', 'model')}
+        if own.get('usage') is not None:
+            own['usage'] = self._usage = fields.later_usage(self._usage, own['usage']) if self._usage else own['usage']
+        for field_name in self.dialect.fields:
+            if field_name in body and not isinstance(body[field_name], str):
+                own[field_name] = None
+        return own
+
+    def _answer(self, chunk: JsonObject, choices: list[JsonObject]) -> Iterator[JsonObject]:
+        """Give the chunks for what an event's choices say, as one choice."""
+        reasons = [reason_and_logprobs(choice, self.dialect) for choice in choices]
+        reason = next((reason for reason in reasons if reason['finish_reason']), reasons[0])
+        closes = reason['finish_reason'] is not None
+        deltas = [self._delta(choice, closes=closes) for choice in choices]
+        delta = deltas[0] if len(deltas) == 1 else _joined(deltas)
+        text = fields.joined_text(delta.get('content'))
+        pieces = self.tags.feed(text) if text else []
+        if closes:
+            self.is_finished = True
+            pieces += self._held_text()
+            if calls := self.calls.flush():
+                delta = {**delta, 'tool_calls': [*list_of(delta.get('tool_calls')), *calls]}
+        index = fields.position(choices[0].get('index'))
+        choice = changed(choices[0], index=0 if index is None else index, delta=delta, **reason)
+        yield from _cut(chunk, choice, pieces if pieces != [text] else None)
+
+    def _held_text(self) -> list[str]:
+        held = self.tags.flush()
+        return [held] if held else []
+
+    def _delta(self, choice: JsonObject, *, closes: bool) -> JsonObject:
+        """Give what a choice says, as far as it is this reply's: each field is the first choice's that has it."""
+        delta = _delta_in(choice)
+        number = choice.get('index')
+        own = message_fields(delta, self.dialect, is_delta=True)
+        if delta.get('role') not in (None, 'assistant'):
+            own['role'] = 'assistant'
+        for name in ('content', 'refusal', *self.dialect.reasoning_fields):
+            text = own.get(name, delta.get(name))
+            if isinstance(text, str) and text:
+                own[name] = self._own_text(name, text, number, is_whole=delta is not choice.get('delta'))
+        calls = calls_in(delta)
+        if calls or delta.get('tool_calls') is not None:
+            own['tool_calls'] = self._own_calls(calls, number, closes=closes) or None
+            if delta.get('function_call') is not None:
+                own['function_call'] = None
+        for channel, text in self.calls.texts:
+            name = text_field(self._texts, channel, self.dialect)
+            own[name] = (own.get(name) or '') + text
+        self.calls.texts.clear()
+        return changed(delta, **own)
+
+    def _own_text(self, name: str, text: str, number: object, *, is_whole: bool) -> str | None:
+        if self._owners.setdefault(name, number) != number:
+            return None
+        said = self._texts.setdefault(name, [])
+        if is_whole:  # a closing event may say the whole message once more
+            text = text.removeprefix(''.join(said))
+        said.append(text)
+        return text
+
+    def _own_calls(self, calls: list[Any], number: object, *, closes: bool) -> list[JsonObject]:
+        owner = self._owners.setdefault('tool_calls', number)
+        if (owner != number and owner == 0) or (closes and self.calls.repeats(calls)):
+            return []
+        several = len(calls) > 1
+        sent = [
+            self.calls.feed(call, number, place if several else None)
+            for place, call in enumerate(calls)
+            if not is_blank(call)
+        ]
+        fragments = [fragment for fragment in sent if fragment is not None]
+        return fields.same_if_equal(calls, fragments)
+
+    def _released(self) -> list[JsonObject]:
+        """Give a chunk with what was held back."""
+        held, calls = self.tags.flush(), self.calls.flush()
+        if not held and not calls:
+            return []
+        delta = {'content': held or None, 'tool_calls': calls or None}
+        return [{**self._envelope, 'choices': [{'index': 0, 'delta': delta, 'finish_reason': None}]}]
+
+
+def _says_something(choice: JsonObject) -> bool:
+    return message_in(choice) is not None or bool(choice.get('finish_reason'))
+
+
+def _delta_in(choice: JsonObject) -> JsonObject:
+    delta = choice.get('delta')
+    return delta if is_object(delta) else message_in(choice) or {}
+
+
+def _joined(deltas: list[JsonObject]) -> JsonObject:
+    """Give what the choices of one event say as one delta."""
+    joined: JsonObject = {}
+    for delta in deltas:
+        joined.update({name: value for name, value in delta.items() if value and not joined.get(name)})
+    calls = [call for delta in deltas for call in list_of(delta.get('tool_calls'))]
+    return {**joined, 'tool_calls': calls} if calls else joined
+
+
+def _cut(chunk: JsonObject, choice: JsonObject, pieces: list[str] | None) -> Iterator[JsonObject]:
+    """Give a chunk for each piece of the text; the last one has the tool calls and the finish reason."""
+    if pieces is None or (not pieces and not choice['delta'].get('content')):
+        yield _with_choice(chunk, choice)
+        return
+    delta = choice['delta']
+    *first, last = pieces or [None]
+    later = {name: value for name, value in delta.items() if name == 'tool_calls'}
+    before = {name: value for name, value in delta.items() if name != 'tool_calls'}
+    for piece in first:
+        yield {**chunk, 'choices': [{**choice, 'delta': {**before, 'content': piece}, 'finish_reason': None}]}
+        before = {}
+        chunk = {name: value for name, value in chunk.items() if name != 'usage'}
+        choice = {name: value for name, value in choice.items() if name != 'logprobs'}
+    yield {**chunk, 'choices': [{**choice, 'delta': {**before, 'content': last, **later}}]}
+
+
+def _with_choice(chunk: JsonObject, choice: JsonObject) -> JsonObject:
+    choices = chunk['choices']
+    is_same = is_list(choices) and len(choices) == 1 and choices[0] is choice
+    return chunk if is_same else {**chunk, 'choices': [choice]}

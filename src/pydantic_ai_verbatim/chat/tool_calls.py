@@ -1,0 +1,146 @@
+"""Repairs of tool calls, for a whole reply: each call gets a name, a string of arguments and an id of its own.
+
+A tool's name is never invented, and argument text is never changed, but for one that was encoded twice.
+"""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from ..harmony.header import read_header
+from .dialect import Dialect
+from .faults import raise_unreadable
+from .fields import as_text, changed, identifier, same_if_equal
+from .json_value import JsonObject, is_list, is_object, objects
+
+HEADER_CONTENT_TYPE = 'header_content_type'
+"""Where a call holds the content type of a header that leaked into its name; no wire format knows this key."""
+
+
+@dataclass(frozen=True)
+class Leak:
+    """What a tool name says that holds a Harmony header.
+
+    Attributes:
+        name: The tool's name, `None` where the header is addressed to no tool.
+        channel: The channel of the message.
+        content_type: The content type of the message.
+    """
+
+    name: str | None
+    channel: str | None = None
+    content_type: str | None = None
+
+
+def read_name(name: str, dialect: Dialect) -> Leak:
+    """Read a tool's name, and the header in it where a gpt-oss leaked one (`execute_code<|channel|>commentary`).
+
+    Servers cut the header before the recipient, so the name is read as the header's rest, by the header's own rules.
+    """
+    if not dialect.leaks_harmony or name in dialect.tools or not ('<|' in name or name.startswith('functions.')):
+        return Leak(name)
+    header = read_header(f'to={name}')
+    return Leak(header.tool_name, header.channel, header.content_type)
+
+
+def argument_text(value: object) -> str:
+    """Give arguments as text: a string as it came, an object as its JSON, nothing for `null`."""
+    return value if isinstance(value, str) else as_text(value)
+
+
+def decoded_once(text: str) -> str | None:
+    """Give the arguments inside a text that was encoded twice, `None` where it was not."""
+    if not text.lstrip().startswith('"'):
+        return None
+    inner = _loads(text)
+    if not isinstance(inner, str):
+        return None
+    return inner if is_json_object(inner) else decoded_once(inner)
+
+
+def is_json_object(text: str) -> bool:
+    """Whether a text is a JSON object, by the standard (no `NaN`, no control characters)."""
+    return isinstance(_loads(text), dict)
+
+
+def _loads(text: str) -> Any:
+    try:
+        return json.loads(text, parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(name)
+
+
+def unflattened(call: JsonObject) -> JsonObject:
+    """Give the call with its `function` object, where a server put its fields on the call itself."""
+    if is_object(call.get('function')):
+        return call
+    function = {key: call[key] for key in ('name', 'arguments') if key in call}
+    return {**call, 'function': function}
+
+
+def calls_in(message: JsonObject) -> list[Any]:
+    """Give a message's tool calls as a list: one call by itself, and the legacy `function_call`, are lists of one."""
+    calls = message.get('tool_calls')
+    if calls:
+        return calls if is_list(calls) else [calls]
+    legacy = objects(message.get('function_call'))
+    return [{'type': 'function', 'function': function} for function in legacy if any(function.values())]
+
+
+def is_blank(call: object) -> bool:
+    """Whether a call says nothing at all."""
+    return call is None or (is_object(call) and all(value is None or value == {} for value in call.values()))
+
+
+def repaired_calls(calls: list[Any], dialect: Dialect) -> list[JsonObject]:
+    """Give well-formed calls, each the object it was where nothing was wrong with it.
+
+    Raises:
+        ModelAPIError: For a call without a name, and for one that is no object.
+    """
+    taken: set[str] = set()
+    return same_if_equal(calls, [_repaired_call(call, taken, dialect) for call in calls if not is_blank(call)])
+
+
+def are_plain(calls: list[Any]) -> bool:
+    """Whether the calls are what nearly all are, so that no closer look is due."""
+    ids: set[str] = set()
+    for call in calls:
+        if not is_object(call) or call.get('type') != 'function' or not is_object(call.get('function')):
+            return False
+        name, arguments, identity = call['function'].get('name'), call['function'].get('arguments'), call.get('id')
+        if type(name) is not str or type(arguments) is not str or type(identity) is not str:
+            return False
+        if not name or not identity or arguments[:1] != '{':
+            return False
+        ids.add(identity)
+    return len(ids) == len(calls)
+
+
+def _repaired_call(call: object, taken: set[str], dialect: Dialect) -> JsonObject:
+    if not is_object(call):
+        raise_unreadable(f'{dialect.system} sent a tool call that is no object', call, dialect)
+    raw = unflattened(call)
+    function = raw['function']
+    name = function.get('name')
+    if not isinstance(name, str) or not name:
+        raise_unreadable(f'{dialect.system} sent a tool call without a name', raw, dialect)
+    text = argument_text(function.get('arguments'))
+    arguments = decoded_once(text)
+    function = changed(function, name=name, arguments=text if arguments is None else arguments)
+    return changed(raw, id=distinct(identifier(raw.get('id')), taken), type='function', function=function)
+
+
+def distinct(identity: str, taken: set[str]) -> str:
+    """Give an id that no earlier call of the reply has, and take it; an empty one is left for upstream to generate."""
+    if not identity:
+        return identity
+    candidate, number = identity, 2
+    while candidate in taken:
+        candidate, number = f'{identity}_{number}', number + 1
+    taken.add(candidate)
+    return candidate

@@ -1,0 +1,408 @@
+"""Whole replies that stray, with what is right: the reported ones by their ids, and more of each kind."""
+
+import json
+from typing import Any
+
+from pydantic_ai.exceptions import (
+    ModelAPIError,
+    ModelAuthenticationError,
+    ModelContextWindowExceededError,
+    ModelNotFoundError,
+    ModelOverloadedError,
+    ModelQuotaExceededError,
+    ModelRateLimitError,
+    ModelRequestRejectedError,
+    ModelServerError,
+    ModelUnavailableError,
+    UnexpectedModelBehavior,
+)
+
+from ..wire import call as wire_call
+from ..wire import completion
+from .stray import GENERATED, Expected, Fails, Says, call, text, thinking
+
+PARIS, ROME = '{"city":"Paris"}', '{"city":"Rome"}'
+
+REPORTED: dict[str, Expected] = {
+    'J01': Fails(ModelAPIError, '"choices":[]'),
+    'J02': Says([text('hi')], usage=(0, 0)),
+    'J04': Says([text('hi')]),
+    'J06': Says([text('on it'), call()], 'tool_call'),
+    'J07': Fails(UnexpectedModelBehavior, 'an Anthropic message'),
+    'J08': Says([call()], 'tool_call'),
+    'J10': Says([call('now', '{}', GENERATED)], 'tool_call'),
+    'J11': Says([call(id=GENERATED), call(arguments=ROME, id=GENERATED)], 'tool_call'),
+    'J13': Says([call(id='a'), call(arguments=ROME, id='a_2')], 'tool_call'),
+    'J15': Says([call()], 'tool_call'),
+    'J17': Says([call()], 'tool_call', details={'finish_reason': 'stop'}),
+    'J19': Says(
+        [text('Paris[1].')],
+        details={'citations': ['https://a'], 'search_results': [{'title': 'A', 'url': 'https://a', 'date': None}]},
+    ),
+    'J20': Fails(ModelServerError, 'Provider returned error', {'status_code': 502}),
+    'J22': Says([thinking('need tool')], 'tool_call'),
+    'J23': Says(
+        [
+            text(
+                '<|tool_calls_section_begin|><|tool_call_begin|>functions.now:1<|tool_call_argument_begin|>{}'
+                '<|tool_call_end|><|tool_calls_section_end|>'
+            )
+        ]
+    ),
+    'J24': Says([call(arguments='{"city": "Par')], 'length'),
+    'J25': Says([thinking('t')], 'length', (0, 0)),
+    'J26': Says([text('hi')], usage=(0, 0)),
+    'J28': Fails(ModelNotFoundError, 'Model glm-9 is not supported'),
+    'J30': Fails(ModelRateLimitError, 'slow down', {'retry_after': 3600.0}),
+    'J32': Fails(ModelRequestRejectedError, 'Bad Request'),
+}
+"""What is right for the cases in `tests/cases/replies.jsonl`."""
+
+KINDS = {'J19': 'perplexity', 'J28': 'zen'}
+"""Cases that belong to a prefix of their own."""
+
+
+def calling(*calls: Any, finish: Any = 'tool_calls', content: str | None = None) -> dict[str, Any]:
+    return completion({'role': 'assistant', 'content': content, 'tool_calls': list(calls)}, finish)
+
+
+def saying(content: Any, finish: Any = 'stop', **message: Any) -> dict[str, Any]:
+    return completion({'role': 'assistant', 'content': content, **message}, finish)
+
+
+def without(body: dict[str, Any], *keys: str) -> dict[str, Any]:
+    return {key: value for key, value in body.items() if key not in keys}
+
+
+def with_choice(body: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    """Change the only choice; a change to `...` leaves the key out."""
+    choice = {**body['choices'][0], **changes}
+    return {**body, 'choices': [{key: value for key, value in choice.items() if value is not ...}]}
+
+
+def error(error: Any, **body: Any) -> dict[str, Any]:
+    return {'error': error, **body}
+
+
+def paris(id: Any = 'c1', **changes: Any) -> dict[str, Any]:
+    """Give the call of Paris, changed; a change to `...` leaves the key out."""
+    changed = {**wire_call('get_weather', PARIS, id), **changes}
+    return {key: value for key, value in changed.items() if value is not ...}
+
+
+def paris_with(arguments: Any) -> dict[str, Any]:
+    return paris(function={'name': 'get_weather', 'arguments': arguments})
+
+
+OK, CALL = saying('hi'), calling(paris())
+HI, CALLED = Says([text('hi')]), Says([call()], 'tool_call')
+NO_USAGE = Says([text('hi')], usage=(0, 0))
+NOTHING = Fails(ModelAPIError, 'without any choices')
+ANOTHER_CITY = wire_call('get_weather', ROME, 'c2')
+TWO = Says([call(), call(arguments=ROME, id='c2')], 'tool_call')
+
+CASES: list[tuple[str, Any, Expected]] = [
+    # Choices
+    ('choices-null', {**OK, 'choices': None}, NOTHING),
+    ('choices-missing', without(OK, 'choices'), NOTHING),
+    ('choices-of-null', {**OK, 'choices': [None]}, NOTHING),
+    ('choices-of-empty-objects', {**OK, 'choices': [{}]}, NOTHING),
+    ('choices-of-strings', {**OK, 'choices': ['hi']}, NOTHING),
+    ('choices-a-string', {**OK, 'choices': 'hi'}, NOTHING),
+    ('choices-an-object', {**OK, 'choices': OK['choices'][0]}, HI),
+    ('choices-null-before-the-choice', {**OK, 'choices': [None, OK['choices'][0]]}, HI),
+    (
+        'choice-without-message',
+        with_choice(OK, message=None, finish_reason='content_filter'),
+        Says([], 'content_filter'),
+    ),
+    ('message-a-string', with_choice(OK, message='hi'), HI),
+    ('message-as-delta', with_choice(OK, message=..., delta={'content': 'hi'}), HI),
+    ('message-as-text', with_choice(OK, message=..., text='hi'), HI),
+    # Nested bodies
+    ('nested-in-data', {'code': 0, 'data': OK}, HI),
+    ('nested-twice', {'result': {'response': OK}}, HI),
+    ('nested-in-a-list', [OK], HI),
+    ('nested-as-a-string', json.dumps(OK), HI),
+    ('nested-call', {'data': CALL}, CALLED),
+    # Several choices
+    (
+        'call-in-a-numbered-choice',
+        {
+            **OK,
+            'choices': [
+                {**OK['choices'][0], 'finish_reason': None},
+                {**CALL['choices'][0], 'index': 1},
+            ],
+        },
+        Says([text('hi'), call()], 'tool_call'),
+    ),
+    (
+        'text-after-the-call',
+        {**OK, 'choices': [CALL['choices'][0], OK['choices'][0]]},
+        Says([text('hi'), call()], 'tool_call'),
+    ),
+    (
+        'calls-in-several-choices',
+        {**OK, 'choices': [CALL['choices'][0], calling(ANOTHER_CITY)['choices'][0]]},
+        TWO,
+    ),
+    (
+        'alternatives',
+        {**OK, 'choices': [OK['choices'][0], {**saying('hello')['choices'][0], 'index': 1}]},
+        HI,
+    ),
+    (
+        'alternative-calls',
+        {**OK, 'choices': [CALL['choices'][0], {**calling(ANOTHER_CITY)['choices'][0], 'index': 1}]},
+        CALLED,
+    ),
+    # Missing fields
+    ('id-missing', without(OK, 'id'), HI),
+    ('id-null', {**OK, 'id': None}, HI),
+    ('id-numeric', {**OK, 'id': 7}, HI),
+    ('object-empty', {**OK, 'object': ''}, HI),
+    ('object-of-a-chunk', {**OK, 'object': 'chat.completion.chunk'}, HI),
+    ('created-a-string', {**OK, 'created': '1700000000'}, HI),
+    ('created-a-float', {**OK, 'created': 1700000000.25}, HI),
+    ('created-no-time', {**OK, 'created': 'today'}, HI),
+    ('created-beyond-time', {**OK, 'created': 10**30}, HI),
+    ('model-missing', without(OK, 'model'), HI),
+    ('model-null', {**OK, 'model': None}, HI),
+    ('index-missing', with_choice(OK, index=...), HI),
+    ('index-a-string', with_choice(OK, index='0'), HI),
+    ('role-missing', with_choice(OK, message={'content': 'hi'}), HI),
+    ('role-of-another', with_choice(OK, message={'role': 'model', 'content': 'hi'}), HI),
+    ('only-the-message', {'choices': [{'message': {'content': 'hi'}}]}, NO_USAGE),
+    ('service-tier-a-number', {**OK, 'service_tier': 1}, HI),
+    ('fingerprint-an-object', {**OK, 'system_fingerprint': {}}, HI),
+    ('moderation-a-string', {**OK, 'moderation': 'none'}, HI),
+    # Ids of calls
+    ('call-id-null', calling(paris(None)), Says([call(id=GENERATED)], 'tool_call')),
+    ('call-id-numeric', calling(paris(7)), Says([call(id='7')], 'tool_call')),
+    ('call-id-an-object', calling(paris({})), Says([call(id=GENERATED)], 'tool_call')),
+    (
+        'call-ids-all-the-same',
+        calling(paris('a'), wire_call('get_weather', ROME, 'a'), wire_call('now', '{}', 'a')),
+        Says([call(id='a'), call(arguments=ROME, id='a_2'), call('now', '{}', 'a_3')], 'tool_call'),
+    ),
+    (
+        'call-id-made-distinct-is-taken',
+        calling(paris('a'), wire_call('get_weather', ROME, 'a_2'), wire_call('now', '{}', 'a')),
+        Says([call(id='a'), call(arguments=ROME, id='a_2'), call('now', '{}', 'a_3')], 'tool_call'),
+    ),
+    (
+        'call-id-of-kimi',
+        calling(paris('functions.get_weather:0')),
+        Says([call(id='functions.get_weather:0')], 'tool_call'),
+    ),
+    # Types and shapes of calls
+    ('call-type-missing', calling(paris(type=...)), CALLED),
+    ('call-type-null', calling(paris(type=None)), CALLED),
+    ('call-type-empty', calling(paris(type='')), CALLED),
+    ('call-type-of-another', calling(paris(type='tool_use')), CALLED),
+    ('call-flat', calling({'id': 'c1', 'name': 'get_weather', 'arguments': PARIS}), CALLED),
+    ('calls-an-object', with_choice(OK, message={'content': None, 'tool_calls': paris()}), Says([call()], 'tool_call')),
+    ('calls-with-null', calling(None, paris(), {}), CALLED),
+    (
+        'call-in-function-call',
+        with_choice(OK, message={'function_call': paris()['function']}, finish_reason='function_call'),
+        Says([call(id=GENERATED)], 'tool_call'),
+    ),
+    (
+        'call-without-name',
+        calling(paris(function={'arguments': PARIS})),
+        Fails(ModelAPIError, 'a tool call without a name'),
+    ),
+    ('call-with-empty-name', calling(paris(function={'name': '', 'arguments': PARIS})), Fails(ModelAPIError, 'Paris')),
+    ('call-with-null-name', calling(paris(function={'name': None, 'arguments': PARIS})), Fails(ModelAPIError, 'Paris')),
+    ('call-a-string', calling('get_weather'), Fails(ModelAPIError, 'get_weather')),
+    # Arguments
+    ('arguments-null', calling(paris_with(None)), Says([call(arguments='')], 'tool_call')),
+    ('arguments-missing', calling(paris(function={'name': 'get_weather'})), Says([call(arguments='')], 'tool_call')),
+    ('arguments-empty', calling(paris_with('')), Says([call(arguments='')], 'tool_call')),
+    ('arguments-an-empty-object', calling(paris_with({})), Says([call(arguments='{}')], 'tool_call')),
+    (
+        'arguments-a-nested-object',
+        calling(paris_with({'a': {'b': ['é', 1.0, None]}})),
+        Says([call(arguments='{"a":{"b":["é",1.0,null]}}')], 'tool_call'),
+    ),
+    ('arguments-a-list', calling(paris_with([1])), Says([call(arguments='[1]')], 'tool_call')),
+    ('arguments-encoded-twice', calling(paris_with(json.dumps(PARIS))), CALLED),
+    ('arguments-encoded-thrice', calling(paris_with(json.dumps(json.dumps(PARIS)))), CALLED),
+    ('arguments-a-json-string', calling(paris_with('"Paris"')), Says([call(arguments='"Paris"')], 'tool_call')),
+    (
+        'arguments-encoded-twice-and-cut',
+        calling(paris_with('"{\\"city\\":')),
+        Says([call(arguments='"{\\"city\\":')], 'tool_call'),
+    ),
+    ('arguments-cut', calling(paris_with('{"city": "Par')), Says([call(arguments='{"city": "Par')], 'tool_call')),
+    (
+        'arguments-as-written',
+        calling(paris_with('{ "city" : "\\u00e9" , "n": 1.0 }')),
+        Says([call(arguments='{ "city" : "\\u00e9" , "n": 1.0 }')], 'tool_call'),
+    ),
+    ('arguments-no-json', calling(paris_with('city=Paris')), Says([call(arguments='city=Paris')], 'tool_call')),
+    # Finish reasons
+    ('finish-missing', with_choice(OK, finish_reason=...), HI),
+    ('finish-null', with_choice(OK, finish_reason=None), HI),
+    ('finish-empty', with_choice(OK, finish_reason=''), HI),
+    ('finish-a-number', with_choice(OK, finish_reason=0), HI),
+    ('finish-missing-with-calls', with_choice(CALL, finish_reason=...), CALLED),
+    ('finish-empty-with-calls', with_choice(CALL, finish_reason=''), CALLED),
+    (
+        'finish-sensitive',
+        saying('hi', 'sensitive'),
+        Says([text('hi')], 'content_filter', details={'finish_reason': 'sensitive'}),
+    ),
+    ('finish-network-error', saying('hi', 'network_error'), Says([text('hi')], 'error')),
+    ('finish-of-gemini', saying('hi', 'MAX_TOKENS'), Says([text('hi')], 'length')),
+    ('finish-of-anthropic', saying('hi', 'end_turn'), HI),
+    ('finish-tool-use', with_choice(CALL, finish_reason='tool_use'), CALLED),
+    ('finish-upper-case', saying('hi', 'STOP'), HI),
+    ('finish-unknown', saying('hi', 'moonphase'), Says([text('hi')], None, details={'finish_reason': 'moonphase'})),
+    ('finish-length-with-calls', with_choice(CALL, finish_reason='length'), Says([call()], 'length')),
+    # Usage
+    ('usage-missing', without(OK, 'usage'), NO_USAGE),
+    ('usage-empty', {**OK, 'usage': {}}, NO_USAGE),
+    ('usage-a-number', {**OK, 'usage': 5}, NO_USAGE),
+    ('usage-without-total', {**OK, 'usage': {'prompt_tokens': 3, 'completion_tokens': 2}}, HI),
+    (
+        'usage-of-nulls',
+        {**OK, 'usage': {'prompt_tokens': None, 'completion_tokens': 2}},
+        Says([text('hi')], usage=(0, 2)),
+    ),
+    ('usage-of-strings', {**OK, 'usage': {'prompt_tokens': '3', 'completion_tokens': 2.0}}, HI),
+    ('usage-of-anthropic', {**OK, 'usage': {'input_tokens': 3, 'output_tokens': 2}}, HI),
+    ('usage-details-null', {**OK, 'usage': {**OK['usage'], 'prompt_tokens_details': None}}, HI),
+    ('usage-details-a-list', {**OK, 'usage': {**OK['usage'], 'prompt_tokens_details': []}}, HI),
+    (
+        'usage-details-of-strings',
+        {**OK, 'usage': {**OK['usage'], 'completion_tokens_details': {'reasoning_tokens': '1'}}},
+        HI,
+    ),
+    # Content
+    ('content-a-part', saying({'type': 'text', 'text': 'hi'}), HI),
+    ('content-output-text', saying([{'type': 'output_text', 'text': 'h'}, {'text': 'i'}]), HI),
+    ('content-parsed-json', saying({'answer': 'é'}), Says([text('{"answer":"é"}')])),
+    ('content-a-number', saying(42), Says([text('42')])),
+    ('refusal-an-empty-list', saying('hi', refusal=[]), HI),
+    ('annotations-of-another', saying('hi', annotations=[{'type': 'video'}, 'x']), HI),
+    ('annotations-a-string', saying('hi', annotations='none'), HI),
+    ('audio-a-string', saying('hi', audio='none'), HI),
+    ('logprobs-a-list', with_choice(OK, logprobs=[1]), HI),
+    ('logprobs-of-legacy', with_choice(OK, logprobs={'tokens': ['hi'], 'token_logprobs': [-0.1]}), HI),
+    ('logprobs-broken', with_choice(OK, logprobs={'content': [{'token': 'hi'}]}), HI),
+    (
+        'reasoning-in-parts',
+        saying('hi', reasoning=[{'type': 'text', 'text': 't'}, 'u']),
+        Says([thinking('tu'), text('hi')]),
+    ),
+    ('reasoning-an-object', saying('hi', reasoning_content={'summary': 't'}), Says([thinking('t'), text('hi')])),
+    ('reasoning-an-odd-object', saying('hi', reasoning={'n': 1}), Says([thinking('{"n":1}'), text('hi')])),
+    ('reasoning-a-list-of-numbers', saying('hi', reasoning=[1]), Says([thinking('1'), text('hi')])),
+    ('thinking-in-tags', saying('<think>t</think>hi'), Says([thinking('t'), text('hi')])),
+    # Errors inside a 200
+    ('error-a-string', error('quota exceeded'), Fails(ModelAPIError, 'quota exceeded')),
+    (
+        'error-with-null-choices',
+        error({'message': 'oh', 'code': 503}, choices=None),
+        Fails(ModelUnavailableError, 'oh'),
+    ),
+    ('error-with-choices', error({'message': 'oh', 'code': '500'}, **OK), Fails(ModelServerError, 'oh')),
+    ('error-flat', {'code': 'rate_limit_exceeded', 'error': 'slow down'}, Fails(ModelRateLimitError, 'slow down')),
+    (
+        'error-object',
+        {'object': 'error', 'message': 'no such model', 'code': 404},
+        Fails(ModelNotFoundError, 'no such'),
+    ),
+    (
+        'error-typed',
+        {'type': 'error', 'error': {'type': 'overloaded_error', 'message': 'busy'}},
+        Fails(ModelOverloadedError, 'busy'),
+    ),
+    ('error-in-detail', {'detail': 'Not Found'}, Fails(ModelAPIError, 'Not Found')),
+    (
+        'error-in-details',
+        {'detail': [{'loc': ['body'], 'msg': 'field required'}]},
+        Fails(ModelAPIError, 'field required'),
+    ),
+    (
+        'error-in-errors',
+        {'success': False, 'errors': [{'code': 7003, 'message': 'no route'}]},
+        Fails(ModelAPIError, 'no route'),
+    ),
+    (
+        'error-in-base-resp',
+        {'choices': None, 'base_resp': {'status_code': 1008, 'status_msg': 'no balance'}},
+        Fails(ModelAPIError, 'no balance'),
+    ),
+    (
+        'error-in-the-choice',
+        with_choice(OK, finish_reason='error', error={'code': 502, 'message': 'oh'}),
+        Fails(ModelServerError, 'oh'),
+    ),
+    ('error-in-a-list', error([{'message': 'oh'}]), Fails(ModelAPIError, 'oh')),
+    ('error-in-an-error', error({'error': {'message': 'oh', 'code': 429}}), Fails(ModelRateLimitError, 'oh')),
+    ('error-true', error(True, reason='gone'), Fails(ModelAPIError, 'gone')),
+    ('error-without-message', error({'reason': 'gone'}), Fails(ModelAPIError, 'gone')),
+    (
+        'error-of-context',
+        error({'message': "This model's maximum context length is 8192 tokens"}),
+        Fails(ModelContextWindowExceededError, '8192'),
+    ),
+    ('error-of-quota', error({'type': 'insufficient_quota', 'message': 'pay'}), Fails(ModelQuotaExceededError, 'pay')),
+    ('error-of-key', error({'code': 401, 'message': 'bad key'}), Fails(ModelAuthenticationError, 'bad key')),
+    ('error-of-odd-status', error({'code': 418, 'message': 'teapot'}), Fails(ModelAPIError, 'teapot')),
+    (
+        'error-of-flagged-input',
+        error({'code': 403, 'message': 'flagged', 'metadata': {'flagged_input': 'x'}}),
+        Fails(ModelRequestRejectedError, 'flagged'),
+    ),
+    ('error-empty', error('', **OK), HI),
+    ('error-null', error(None, **OK), HI),
+    ('message-only', {'message': 'under maintenance'}, Fails(ModelAPIError, 'under maintenance')),
+    # Other APIs
+    (
+        'of-responses',
+        {'object': 'response', 'output': []},
+        Fails(UnexpectedModelBehavior, 'an OpenAI Responses response'),
+    ),
+    ('of-gemini', {'candidates': []}, Fails(UnexpectedModelBehavior, 'a Gemini response')),
+    ('of-ollama', {'message': {'content': 'hi'}, 'done': True}, Fails(UnexpectedModelBehavior, 'an Ollama response')),
+    # No objects
+    ('null', None, Fails(ModelAPIError, 'no object')),
+    ('a-number', 3, Fails(ModelAPIError, '3')),
+    ('a-string', 'out of order', Fails(ModelAPIError, 'out of order')),
+    ('an-empty-list', [], Fails(ModelAPIError, 'no object')),
+    ('an-empty-object', {}, NOTHING),
+]
+"""More of each kind, through `OpenAICompatibleModel`: id, body, what is right."""
+
+OPENROUTER_CASES: list[tuple[str, Any, Expected]] = [
+    ('provider-missing', without(OK, 'provider'), Says([text('hi')], details={'downstream_provider': 'unknown'})),
+    (
+        'finish-of-vendor',
+        {**saying('hi', 'sensitive'), 'provider': 'X'},
+        Says([text('hi')], 'content_filter', details={'finish_reason': 'sensitive'}),
+    ),
+    ('finish-function-call', {**with_choice(CALL, finish_reason='function_call'), 'provider': 'X'}, CALLED),
+    ('finish-unknown', {**saying('hi', 'moonphase'), 'provider': 'X'}, HI),
+    (
+        'finish-native',
+        {**with_choice(saying('hi', 'eos'), native_finish_reason='EOS'), 'provider': 'X'},
+        Says([text('hi')], details={'finish_reason': 'EOS'}),
+    ),
+    (
+        'reasoning-details',
+        {**saying('hi', reasoning_details=[{'type': 'reasoning.text', 'text': 't', 'index': 0}]), 'provider': 'X'},
+        Says([thinking('t'), text('hi')]),
+    ),
+    (
+        'reasoning-details-of-another-shape',
+        {**saying('hi', reasoning_details=[{'type': 'thought', 'text': 't'}]), 'provider': 'X'},
+        Says([thinking('t'), text('hi')]),
+    ),
+    ('annotations-file', {**saying('hi', annotations=[{'type': 'file', 'file': {'name': 'a'}}]), 'provider': 'X'}, HI),
+    ('created-null', {**OK, 'created': None, 'provider': 'X'}, HI),
+]

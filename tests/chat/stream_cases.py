@@ -1,0 +1,563 @@
+"""Streams that stray, with what is right: the reported ones by their ids, and more of each kind."""
+
+import json
+from typing import Any
+
+from pydantic_ai.exceptions import (
+    ModelAPIError,
+    ModelOverloadedError,
+    ModelRateLimitError,
+    ModelServerError,
+    UnexpectedModelBehavior,
+)
+
+from ..wire import chunk
+from .reply_cases import PARIS, ROME, calling, paris, saying
+from .stray import GENERATED, Expected, Fails, Says, call, text, thinking
+
+NONE = (0, 0)
+
+REPORTED: dict[str, Expected] = {
+    'S01': Says([call(id='a'), call(arguments=ROME, id='b')], 'tool_call', NONE),
+    'S03': Says([call(id='a')], 'tool_call', NONE),
+    'S04': Says([call(id='a')], 'tool_call', NONE),
+    'S06': Says([call(id=GENERATED)], 'tool_call', NONE),
+    'S07': Says([call(id='a')], 'tool_call', NONE),
+    'S09': Says([call(id='a'), call('now', '{}', 'b')], 'tool_call', NONE),
+    'S10': Says([call(id='a'), call('now', '{}', 'b')], 'tool_call', NONE),
+    'S12': Says([text('ab')]),
+    'S14': Says([text('a')]),
+    'S15': Says([thinking('t'), text('a')]),
+    'S16': Says([text('a')], usage=NONE),
+    'S18': Says([text('hi')], usage=NONE),
+    'S20': Says([text('hi')], usage=NONE, details={'downstream_provider': 'X'}),
+    'S21': Says([text('hi')], usage=NONE),
+    'S23': Fails(ModelAPIError, '{"ci'),
+    'S24': Says([call(arguments='{"ci', id='a')], 'tool_call', NONE),
+    'S25': Fails(ModelRateLimitError, 'Rate limited', {'in_stream': True}),
+    'S26': Fails(ModelAPIError, 'quota exceeded'),
+    'S28': Says([text('a')], usage=NONE),
+    'S29': Says([text('ab')], usage=NONE),
+    'S31': Says([call('now', '{}', 'a')], 'tool_call', NONE),
+    'S33': Says([text('a')], usage=NONE),
+    'S34': Says([thinking('t'), text('a')], usage=NONE),
+}
+"""What is right for the cases in `tests/cases/streams.jsonl`."""
+
+STOP, CALLS = chunk({}, 'stop'), chunk({}, 'tool_calls')
+A, B, AB = chunk({'content': 'a'}), chunk({'content': 'b'}), Says([text('ab')], usage=NONE)
+JUST_A = Says([text('a')], usage=NONE)
+ONE, TWO = (
+    Says([call()], 'tool_call', NONE),
+    Says([call(), call(arguments=ROME, id='c2')], 'tool_call', NONE),
+)
+NAMELESS = Says([call(id=GENERATED)], 'tool_call', NONE)
+USAGE = {'prompt_tokens': 3, 'completion_tokens': 2, 'total_tokens': 5}
+
+
+def of(*fragments: Any, finish: str | None = None) -> dict[str, Any]:
+    """Give a chunk of tool-call fragments."""
+    return chunk({'tool_calls': list(fragments)}, finish)
+
+
+def piece(index: Any = 0, id: Any = ..., name: Any = ..., arguments: Any = ..., **extra: Any) -> dict[str, Any]:
+    """Give a fragment; what is `...` is left out."""
+    function = {key: value for key, value in (('name', name), ('arguments', arguments)) if value is not ...}
+    fragment = {'index': index, 'id': id, 'function': function, **extra}
+    return {key: value for key, value in fragment.items() if value is not ...}
+
+
+def data(value: Any) -> str:
+    return f'data: {value if isinstance(value, str) else json.dumps(value)}\n\n'
+
+
+W = 'get_weather'
+FIRST, SECOND = '{"city":', '"Paris"}'
+
+CASES: list[tuple[str, list[Any], Expected]] = [
+    # Calls that share an index
+    (
+        'shared-index-without-ids',
+        [of(piece(name=W, arguments=PARIS)), of(piece(name=W, arguments=ROME)), CALLS],
+        Says([call(id=GENERATED), call(arguments=ROME, id=GENERATED)], 'tool_call', NONE),
+    ),
+    (
+        'shared-index-empty-ids',
+        [of(piece(0, '', W, PARIS)), of(piece(0, '', 'now', '{}')), CALLS],
+        Says([call(id=GENERATED), call('now', '{}', GENERATED)], 'tool_call', NONE),
+    ),
+    ('shared-index-in-one-event', [of(piece(0, 'c1', W, PARIS), piece(0, 'c2', W, ROME)), CALLS], TWO),
+    (
+        'shared-index-in-fragments',
+        [
+            of(piece(0, 'c1', W, '')),
+            of(piece(0, arguments=FIRST)),
+            of(piece(0, arguments=SECOND)),
+            of(piece(0, 'c2', W, '')),
+            of(piece(0, arguments='{"city":')),
+            of(piece(0, arguments='"Rome"}')),
+            CALLS,
+        ],
+        TWO,
+    ),
+    (
+        'shared-index-opened-together',
+        [
+            of(piece(0, 'c1', W, ''), piece(0, 'c2', W, '')),
+            of(piece(0, 'c1', arguments=FIRST)),
+            of(piece(0, 'c2', arguments=ROME)),
+            of(piece(0, 'c1', arguments=SECOND)),
+            CALLS,
+        ],
+        TWO,
+    ),
+    (
+        'shared-index-second-without-arguments',
+        [of(piece(0, 'c1', W, PARIS)), of(piece(0, 'c2', 'now', '')), CALLS],
+        Says([call(), call('now', '', 'c2')], 'tool_call', NONE),
+    ),
+    (
+        'shared-index-two-names-without-arguments',
+        [of(piece(0, name='now', arguments='')), of(piece(0, name=W, arguments=PARIS)), CALLS],
+        Says([call('now', '', GENERATED), call(id=GENERATED)], 'tool_call', NONE),
+    ),
+    (
+        'same-call-twice-with-ids',
+        [of(piece(0, 'c1', W, PARIS)), of(piece(0, 'c2', W, PARIS)), CALLS],
+        Says([call(), call(id='c2')], 'tool_call', NONE),
+    ),
+    # Indexes
+    ('index-a-string', [of(piece('0', 'c1', W, FIRST)), of(piece('0', arguments=SECOND)), CALLS], ONE),
+    ('index-null', [of(piece(None, 'c1', W, FIRST)), of(piece(None, arguments=SECOND)), CALLS], ONE),
+    ('index-from-one', [of(piece(1, 'c1', W, PARIS)), of(piece(2, 'c2', W, ROME)), CALLS], TWO),
+    (
+        'index-missing-without-ids',
+        [of(piece(..., name=W, arguments=PARIS)), of(piece(..., name=W, arguments=ROME)), CALLS],
+        Says([call(id=GENERATED), call(arguments=ROME, id=GENERATED)], 'tool_call', NONE),
+    ),
+    (
+        'index-missing-same-call-twice',
+        [of(piece(..., name='now', arguments='{}')), of(piece(..., name='now', arguments='{}')), CALLS],
+        Says([call('now', '{}', GENERATED), call('now', '{}', GENERATED)], 'tool_call', NONE),
+    ),
+    (
+        'index-missing-in-fragments',
+        [of(piece(..., 'c1', W, '')), of(piece(..., arguments=FIRST)), of(piece(..., arguments=SECOND)), CALLS],
+        ONE,
+    ),
+    ('index-missing-id-resent', [of(piece(..., 'c1', W, FIRST)), of(piece(..., 'c1', arguments=SECOND)), CALLS], ONE),
+    ('index-missing-name-resent', [of(piece(..., ..., W, FIRST)), of(piece(..., ..., W, SECOND)), CALLS], NAMELESS),
+    (
+        'index-missing-in-a-list',
+        [
+            of(piece(..., 'c1', W, FIRST), piece(..., 'c2', W, '')),
+            of(piece(..., arguments=SECOND), piece(..., arguments=ROME)),
+            CALLS,
+        ],
+        TWO,
+    ),
+    (
+        'index-missing-call-after-call-without-arguments',
+        [of(piece(..., ..., 'now', '')), of(piece(..., ..., W, PARIS)), CALLS],
+        Says([call('now', '', GENERATED), call(id=GENERATED)], 'tool_call', NONE),
+    ),
+    ('index-unknown-to-a-fragment', [of(piece(0, 'c1', W, PARIS)), of(piece(1, arguments='')), CALLS], ONE),
+    # Ids
+    ('id-late', [of(piece(0, name=W, arguments=FIRST)), of(piece(0, 'c1', arguments=SECOND)), CALLS], ONE),
+    ('id-late-with-the-name', [of(piece(0, name=W, arguments=FIRST)), of(piece(0, 'c1', W, SECOND)), CALLS], ONE),
+    ('id-with-the-recap', [of(piece(0, name=W, arguments=PARIS)), of(piece(0, 'c1', W, PARIS)), CALLS], ONE),
+    ('id-null-later', [of(piece(0, 'c1', W, FIRST)), of(piece(0, None, None, SECOND)), CALLS], ONE),
+    ('id-empty-later', [of(piece(0, 'c1', W, FIRST)), of(piece(0, '', '', SECOND)), CALLS], ONE),
+    ('id-resent', [of(piece(0, 'c1', W, FIRST)), of(piece(0, 'c1', arguments=SECOND)), CALLS], ONE),
+    (
+        'id-another-in-each-fragment',
+        [
+            of(piece(0, 'c1', W, '')),
+            of(piece(0, 'x2', arguments=FIRST)),
+            of(piece(0, 'x3', arguments=SECOND)),
+            of(piece(0, 'x4', arguments='')),
+            CALLS,
+        ],
+        ONE,
+    ),
+    ('id-and-name-another-in-each-fragment', [of(piece(0, 'c1', W, FIRST)), of(piece(0, 'x2', W, SECOND)), CALLS], ONE),
+    (
+        'id-numeric',
+        [of(piece(0, 7, W, FIRST)), of(piece(0, 7, arguments=SECOND)), CALLS],
+        Says([call(id='7')], 'tool_call', NONE),
+    ),
+    (
+        'id-the-same-for-two',
+        [of(piece(0, 'a', W, PARIS)), of(piece(1, 'a', W, ROME)), CALLS],
+        Says([call(id='a'), call(arguments=ROME, id='a_2')], 'tool_call', NONE),
+    ),
+    (
+        'id-the-same-for-two-at-one-index',
+        [of(piece(0, 'a', W, PARIS)), of(piece(0, 'a', W, ROME)), CALLS],
+        Says([call(id='a'), call(arguments=ROME, id='a_2')], 'tool_call', NONE),
+    ),
+    (
+        'id-the-same-for-two-in-fragments',
+        [
+            of(piece(0, 'a', W, '')),
+            of(piece(0, arguments=PARIS)),
+            of(piece(1, 'a', W, '')),
+            of(piece(1, arguments=ROME)),
+            CALLS,
+        ],
+        Says([call(id='a'), call(arguments=ROME, id='a_2')], 'tool_call', NONE),
+    ),
+    # Names
+    (
+        'name-split-in-three',
+        [of(piece(0, 'c1', 'get', '')), of(piece(0, name='_wea')), of(piece(0, name='ther', arguments=PARIS)), CALLS],
+        ONE,
+    ),
+    ('name-split-with-ids', [of(piece(0, 'c1', 'get_', '')), of(piece(0, 'c1', 'weather', PARIS)), CALLS], ONE),
+    (
+        'name-split-and-index-missing',
+        [of(piece(..., 'c1', 'get_', '')), of(piece(..., ..., 'weather', PARIS)), CALLS],
+        ONE,
+    ),
+    (
+        'name-growing',
+        [of(piece(0, 'c1', 'get_', '')), of(piece(0, 'c1', W, '')), of(piece(0, arguments=PARIS)), CALLS],
+        ONE,
+    ),
+    (
+        'name-split-and-undeclared',
+        [of(piece(0, 'c1', 'fetch', '')), of(piece(0, name='_it', arguments='{}')), CALLS],
+        Says([call('fetch_it', '{}')], 'tool_call', NONE),
+    ),
+    (
+        'name-resent-without-ids',
+        [of(piece(0, ..., W, '')), of(piece(0, ..., W, FIRST)), of(piece(0, ..., W, SECOND)), CALLS],
+        NAMELESS,
+    ),
+    ('name-empty-later', [of(piece(0, 'c1', W, '')), of(piece(0, name='', arguments=PARIS)), CALLS], ONE),
+    ('name-null-first', [of(piece(0, 'c1', None, '')), of(piece(0, name=W, arguments=PARIS)), CALLS], ONE),
+    ('name-after-the-arguments', [of(piece(0, 'c1', ..., FIRST)), of(piece(0, ..., W, SECOND)), CALLS], ONE),
+    (
+        'name-another-after-cut-arguments',
+        [of(piece(0, ..., W, FIRST)), of(piece(0, ..., 'now', '{}')), CALLS],
+        Says([call(arguments=FIRST, id=GENERATED), call('now', '{}', GENERATED)], 'tool_call', NONE),
+    ),
+    ('name-never', [of(piece(0, 'c1', ..., PARIS)), CALLS], Fails(ModelAPIError, 'a tool call without a name')),
+    ('call-never-begun', [A, of(piece(0)), STOP], Says([text('a')], 'tool_call', NONE)),
+    # Repeats
+    (
+        'repeated-at-the-end',
+        [
+            of(piece(0, 'c1', W, FIRST)),
+            of(piece(0, arguments=SECOND)),
+            of(piece(0, 'c1', W, PARIS), finish='tool_calls'),
+        ],
+        ONE,
+    ),
+    ('repeated-before-the-end', [of(piece(0, 'c1', W, PARIS)), of(piece(0, 'c1', W, PARIS)), CALLS], ONE),
+    (
+        'repeated-without-ids',
+        [of(piece(0, ..., W, FIRST)), of(piece(0, arguments=SECOND)), of(piece(0, ..., W, PARIS)), CALLS],
+        NAMELESS,
+    ),
+    (
+        'repeated-without-names',
+        [of(piece(0, 'c1', W, FIRST)), of(piece(0, arguments=SECOND)), of(piece(0, arguments=PARIS)), CALLS],
+        ONE,
+    ),
+    (
+        'repeated-without-indexes',
+        [
+            of(piece(0, 'c1', W, PARIS)),
+            of(piece(1, 'c2', W, ROME)),
+            of(piece(..., ..., W, PARIS), piece(..., ..., W, ROME), finish='tool_calls'),
+        ],
+        TWO,
+    ),
+    (
+        'repeated-as-a-message',
+        [A, of(piece(0, 'c1', W, PARIS)), {**CALLS, 'choices': calling(paris(), content='a')['choices']}],
+        Says([text('a'), call()], 'tool_call', NONE),
+    ),
+    ('text-repeated-as-a-message', [A, B, {**STOP, 'choices': saying('ab')['choices']}], AB),
+    ('text-completed-by-a-message', [A, {**STOP, 'choices': saying('ab')['choices']}], AB),
+    # Shapes
+    ('call-flat', [of({'index': 0, 'id': 'c1', 'name': W, 'arguments': PARIS}), CALLS], ONE),
+    ('call-without-function-later', [of(piece(0, 'c1', W, PARIS)), of({'index': 0, 'function': None}), CALLS], ONE),
+    ('call-type-missing', [of({'index': 0, 'id': 'c1', 'function': {'name': W, 'arguments': PARIS}}), CALLS], ONE),
+    ('call-type-empty', [of(piece(0, 'c1', W, PARIS, type='')), CALLS], ONE),
+    ('call-an-object', [chunk({'tool_calls': piece(0, 'c1', W, PARIS)}), CALLS], ONE),
+    ('call-null', [of(None, piece(0, 'c1', W, PARIS)), CALLS], ONE),
+    ('call-a-string', [of('now'), CALLS], Fails(ModelAPIError, 'now')),
+    (
+        'call-in-function-call',
+        [
+            chunk({'function_call': {'name': W, 'arguments': ''}}),
+            chunk({'function_call': {'arguments': PARIS}}),
+            chunk({}, 'function_call'),
+        ],
+        NAMELESS,
+    ),
+    ('calls-null', [chunk({'content': 'a', 'tool_calls': None}), STOP], JUST_A),
+    ('calls-empty', [chunk({'content': 'a', 'tool_calls': []}), STOP], JUST_A),
+    # Arguments
+    ('arguments-an-object', [of(piece(0, 'c1', W, {'city': 'Paris'})), CALLS], ONE),
+    ('arguments-null', [of(piece(0, 'c1', 'now', None)), CALLS], Says([call('now', '')], 'tool_call', NONE)),
+    ('arguments-missing', [of(piece(0, 'c1', 'now')), CALLS], Says([call('now', '')], 'tool_call', NONE)),
+    ('arguments-null-first', [of(piece(0, 'c1', W, None)), of(piece(0, arguments=PARIS)), CALLS], ONE),
+    (
+        'arguments-encoded-twice',
+        [of(piece(0, 'c1', W, '"{\\"city')), of(piece(0, arguments='\\":\\"Paris\\"}"')), CALLS],
+        ONE,
+    ),
+    (
+        'arguments-encoded-twice-and-cut',
+        [of(piece(0, 'c1', W, '"{\\"city')), CALLS],
+        Says([call(arguments='"{\\"city')], 'tool_call', NONE),
+    ),
+    ('arguments-encoded-twice-without-finish', [of(piece(0, 'c1', W, json.dumps(PARIS)))], ONE),
+    (
+        'arguments-with-space-after',
+        [of(piece(0, 'c1', W, PARIS)), of(piece(0, arguments='\n')), CALLS],
+        Says([call(arguments=PARIS + '\n')], 'tool_call', NONE),
+    ),
+    # Finish reasons
+    ('finish-missing', [A, B], AB),
+    ('finish-key-missing', [{**A, 'choices': [{'index': 0, 'delta': {'content': 'a'}}]}], JUST_A),
+    ('finish-empty-everywhere', [chunk({'content': 'a'}, ''), chunk({'content': 'b'}, ''), STOP], AB),
+    ('finish-missing-with-calls', [of(piece(0, 'c1', W, PARIS))], ONE),
+    ('finish-stop-with-calls', [of(piece(0, 'c1', W, PARIS), finish='stop')], ONE),
+    ('finish-stop-after-calls', [of(piece(0, 'c1', W, PARIS)), STOP], ONE),
+    ('finish-stop-before-calls', [STOP, of(piece(0, 'c1', W, PARIS))], ONE),
+    (
+        'finish-sensitive',
+        [A, chunk({}, 'sensitive')],
+        Says([text('a')], 'content_filter', NONE, {'finish_reason': 'sensitive'}),
+    ),
+    ('finish-network-error', [A, chunk({}, 'network_error')], Says([text('a')], 'error', NONE)),
+    (
+        'finish-with-null-delta',
+        [A, {**STOP, 'choices': [{'index': 0, 'delta': None, 'finish_reason': 'length'}]}],
+        Says([text('a')], 'length', NONE),
+    ),
+    ('finish-twice', [A, STOP, STOP], JUST_A),
+    # Deltas and choices
+    ('delta-missing', [A, {**A, 'choices': [{'index': 0}]}, STOP], JUST_A),
+    ('delta-a-string', [A, {**A, 'choices': [{'index': 0, 'delta': 'b'}]}, STOP], AB),
+    ('delta-as-text', [A, {**A, 'choices': [{'index': 0, 'text': 'b'}]}, STOP], AB),
+    ('delta-as-message', [{**A, 'choices': [{'index': 0, 'message': {'content': 'ab'}, 'finish_reason': 'stop'}]}], AB),
+    ('choices-missing', [A, {'id': 'r1'}, STOP], JUST_A),
+    ('choices-of-null', [A, {**A, 'choices': [None]}, STOP], JUST_A),
+    ('choices-an-object', [A, {**A, 'choices': B['choices'][0]}, STOP], AB),
+    ('choices-null-alone', [{**A, 'choices': None}], Fails(ModelAPIError, 'no answer')),
+    ('choices-empty-alone', [{**A, 'choices': [], 'usage': USAGE}], Fails(ModelAPIError, 'no answer')),
+    (
+        'choice-index-missing',
+        [{**A, 'choices': [{'delta': {'content': 'a'}}]}, {**A, 'choices': [{'delta': {'content': 'b'}}]}, STOP],
+        AB,
+    ),
+    (
+        'call-in-another-choice',
+        [
+            A,
+            {
+                **CALLS,
+                'choices': [
+                    {'index': 1, 'delta': {'tool_calls': [piece(0, 'c1', W, PARIS)]}, 'finish_reason': 'tool_calls'}
+                ],
+            },
+        ],
+        Says([text('a'), call()], 'tool_call', NONE),
+    ),
+    (
+        'call-in-another-choice-of-the-event',
+        [{**A, 'choices': [A['choices'][0], {'index': 0, 'delta': {'tool_calls': [piece(0, 'c1', W, PARIS)]}}]}, CALLS],
+        Says([text('a'), call()], 'tool_call', NONE),
+    ),
+    ('alternatives', [A, {**B, 'choices': [{**B['choices'][0], 'index': 1}]}, STOP], JUST_A),
+    (
+        'alternative-calls',
+        [
+            of(piece(0, 'c1', W, PARIS)),
+            {**CALLS, 'choices': [{'index': 1, 'delta': {'tool_calls': [piece(0, 'c2', W, ROME)]}}]},
+            CALLS,
+        ],
+        ONE,
+    ),
+    ('nested', [{'data': A}, {'data': B}, {'data': STOP}], AB),
+    # Events
+    ('event-null', [A, data('null'), STOP], JUST_A),
+    ('event-a-number', [A, data('1'), STOP], JUST_A),
+    ('event-a-string', [data('"hello"'), A, STOP], JUST_A),
+    ('event-a-list', [data([A, B]), STOP], AB),
+    ('event-an-empty-list', [A, data('[]'), STOP], JUST_A),
+    ('event-an-empty-object', [A, {}, STOP], JUST_A),
+    ('event-a-done-string', [A, STOP, data('"[DONE]"'), B], JUST_A),
+    ('event-empty', ['data:\n\n', A, 'data: \n\n', STOP], JUST_A),
+    ('event-broken', [A, data('{"id":"r1","choices":[{"del'), STOP], Fails(ModelAPIError, '"del')),
+    ('event-broken-after-the-finish', [A, STOP, data('{"id":"r1","usa')], JUST_A),
+    ('event-ping', ['event: ping\ndata: {"type": "ping"}\n\n', A, STOP], JUST_A),
+    ('event-ping-as-data', [data('ping'), A, data('{"type": "ping"}'), STOP], JUST_A),
+    ('event-some-text', [data('please wait'), A, STOP], JUST_A),
+    ('events-of-text-alone', [data('Service Unavailable')], Fails(ModelAPIError, 'Service Unavailable')),
+    ('no-event', [': nothing\n\n'], Fails(ModelAPIError, 'no answer')),
+    # Lines
+    ('line-id-alone', ['id: 1\n\n', A, 'id: 2\n\n', STOP], JUST_A),
+    ('line-retry-alone', ['retry: 3000\n\n', A, STOP], JUST_A),
+    ('line-event-alone', ['event: message\n\n', A, STOP], JUST_A),
+    ('line-unknown', ['foo: bar\n\n', A, STOP], JUST_A),
+    ('line-data-without-space', [f'data:{json.dumps(A)}\n\n', STOP], JUST_A),
+    ('line-byte-order-mark', ['\ufeff' + data(A), STOP], JUST_A),
+    ('line-comment-as-data', [data(': OPENROUTER PROCESSING'), A, STOP], JUST_A),
+    ('glued-on-lines', [f'data: {json.dumps(A)}\ndata: {json.dumps(B)}\n\n', STOP], AB),
+    ('glued-on-a-line', [f'data: {json.dumps(A)}data: {json.dumps(B)}\n\n', STOP], AB),
+    ('glued-json', [f'data: {json.dumps(A)}{json.dumps(B)}\n\n', STOP], AB),
+    ('glued-with-done', [A, f'data: {json.dumps(STOP)}\ndata: [DONE]\n\n'], JUST_A),
+    ('glued-with-text', [f'data: {json.dumps(A)}please wait\n\n', STOP], JUST_A),
+    ('data-over-lines', ['data: {"choices":\ndata: [{"delta": {"content": "a"}}]}\n\n', STOP], JUST_A),
+    # Usage
+    (
+        'usage-repeated',
+        [{**A, 'usage': USAGE}, {**STOP, 'usage': USAGE}, {**STOP, 'choices': [], 'usage': USAGE}],
+        Says([text('a')]),
+    ),
+    ('usage-null', [{**A, 'usage': None}, {**STOP, 'usage': None}], JUST_A),
+    (
+        'usage-in-two-parts',
+        [
+            {**A, 'usage': {'prompt_tokens': 3, 'completion_tokens': 0, 'total_tokens': 3}},
+            {**STOP, 'usage': {'completion_tokens': 2}},
+        ],
+        Says([text('a')]),
+    ),
+    (
+        'usage-then-zeros',
+        [{**A, 'usage': USAGE}, {**STOP, 'usage': {'prompt_tokens': 0, 'completion_tokens': 0, 'total_tokens': 0}}],
+        Says([text('a')]),
+    ),
+    ('usage-a-string', [{**A, 'usage': 'none'}, STOP], JUST_A),
+    (
+        'usage-details-growing',
+        [
+            {**A, 'usage': {**USAGE, 'completion_tokens_details': {'reasoning_tokens': 1}}},
+            {**STOP, 'usage': {**USAGE, 'completion_tokens_details': {'reasoning_tokens': 2}}},
+        ],
+        Says([text('a')]),
+    ),
+    # Errors
+    ('error-a-string', [{'error': 'quota exceeded'}], Fails(ModelAPIError, 'quota exceeded')),
+    ('error-a-string-later', [A, {'error': 'quota exceeded'}], Fails(ModelAPIError, 'quota exceeded')),
+    (
+        'error-an-object-later',
+        [A, {'error': {'code': 429, 'message': 'slow down'}}],
+        Fails(ModelRateLimitError, 'slow down'),
+    ),
+    ('error-by-its-status', [A, {'error': {'message': 'oh'}, 'status': 503}], Fails(ModelAPIError, 'oh')),
+    (
+        'error-by-its-event',
+        [A, 'event: error\ndata: {"message": "overloaded", "code": "server_is_overloaded"}\n\n'],
+        Fails(ModelOverloadedError, 'overloaded'),
+    ),
+    ('error-by-its-event-as-text', [A, 'event: error\ndata: out of order\n\n'], Fails(ModelAPIError, 'out of order')),
+    ('error-flat', [{'object': 'error', 'message': 'oh', 'code': 500}], Fails(ModelServerError, 'oh')),
+    (
+        'error-in-the-choice',
+        [
+            A,
+            {
+                **STOP,
+                'choices': [
+                    {'index': 0, 'delta': {}, 'finish_reason': 'error', 'error': {'code': 502, 'message': 'oh'}}
+                ],
+            },
+        ],
+        Fails(ModelServerError, 'oh'),
+    ),
+    ('error-without-data-prefix', [A, '{"error": {"message": "oh", "code": 500}}\n'], Fails(ModelServerError, 'oh')),
+    ('error-in-detail', [{'detail': 'Not Found'}], Fails(ModelAPIError, 'Not Found')),
+    (
+        'of-anthropic',
+        ['event: message_start\ndata: {"type": "message_start", "message": {}}\n\n'],
+        Fails(UnexpectedModelBehavior, 'an Anthropic message'),
+    ),
+    ('of-responses', [{'type': 'response.created', 'response': {}}], Fails(UnexpectedModelBehavior, 'Responses')),
+    # Thinking tags
+    ('tag-in-one-delta', [chunk({'content': '<think>t</think>a'}), STOP], Says([thinking('t'), text('a')], usage=NONE)),
+    (
+        'tag-by-character',
+        [*(chunk({'content': character}) for character in '<think>t</think>a'), STOP],
+        Says([thinking('t'), text('a')], usage=NONE),
+    ),
+    (
+        'tag-by-itself',
+        [chunk({'content': '<think>'}), chunk({'content': 't'}), chunk({'content': '</think>'}), A, STOP],
+        Says([thinking('t'), text('a')], usage=NONE),
+    ),
+    ('tag-that-is-none', [chunk({'content': '<'}), chunk({'content': 'b>a'}), STOP], Says([text('<b>a')], usage=NONE)),
+    ('tag-cut-at-the-end', [chunk({'content': '<thi'}), STOP], Says([text('<thi')], usage=NONE)),
+    ('tag-cut-without-finish', [chunk({'content': '<thi'})], Says([text('<thi')], usage=NONE)),
+    ('tag-closing-cut', [chunk({'content': '<think>t</th'}), STOP], Says([thinking('t</th')], usage=NONE)),
+    ('tag-in-the-text', [A, chunk({'content': ' <think> b'}), STOP], Says([text('a <think> b')], usage=NONE)),
+    (
+        'tag-with-the-call',
+        [chunk({'content': '<think>t</think>', 'tool_calls': [piece(0, 'c1', W, PARIS)]}, 'tool_calls')],
+        Says([thinking('t'), call()], 'tool_call', NONE),
+    ),
+    (
+        'tag-in-parts',
+        [chunk({'content': [{'type': 'text', 'text': '<think>t</think>a'}]}), STOP],
+        Says([thinking('t'), text('a')], usage=NONE),
+    ),
+    ('content-in-parts', [chunk({'content': [{'type': 'text', 'text': 'a'}]}), STOP], JUST_A),
+    ('content-parsed', [chunk({'content': {'n': 1}}), STOP], Says([text('{"n":1}')], usage=NONE)),
+    # Fields
+    (
+        'envelope-missing',
+        [
+            {'choices': [{'delta': {'content': 'a'}}]},
+            {'choices': [{'delta': {'content': 'b'}, 'finish_reason': 'stop'}]},
+        ],
+        AB,
+    ),
+    ('created-no-time', [{**A, 'created': 'now'}, {**STOP, 'created': None}], JUST_A),
+    ('model-null', [{**A, 'model': None}, {**STOP, 'model': 5}], JUST_A),
+    ('moderation-a-string', [{**A, 'moderation': 'none'}, STOP], JUST_A),
+    ('service-tier-an-object', [{**A, 'service_tier': {}}, STOP], JUST_A),
+    ('logprobs-a-string', [{**A, 'choices': [{**A['choices'][0], 'logprobs': 'none'}]}, STOP], JUST_A),
+    ('role-empty', [chunk({'role': '', 'content': 'a'}), STOP], JUST_A),
+    ('refusal-a-number', [chunk({'refusal': 0, 'content': 'a'}), STOP], JUST_A),
+    (
+        'reasoning-in-parts',
+        [chunk({'reasoning': [{'text': 't'}]}), A, STOP],
+        Says([thinking('t'), text('a')], usage=NONE),
+    ),
+    ('annotations-a-string', [chunk({'content': 'a', 'annotations': 'none'}), STOP], JUST_A),
+]
+"""More of each kind, through `OpenAICompatibleModel`: id, events, what is right (each with a `[DONE]`)."""
+
+BROKEN_OFF: list[tuple[str, list[Any], Expected]] = [
+    ('in-the-arguments', [of(piece(0, 'c1', W, '{"ci'))], Fails(ModelAPIError, '{"ci')),
+    ('before-the-arguments', [of(piece(0, 'c1', W, ''))], Fails(ModelAPIError, 'broke off')),
+    (
+        'in-the-second-call',
+        [of(piece(0, 'c1', W, PARIS)), of(piece(1, 'c2', W, '{'))],
+        Fails(ModelAPIError, 'broke off'),
+    ),
+    ('in-arguments-encoded-twice', [of(piece(0, 'c1', W, '"{\\"ci'))], Fails(ModelAPIError, 'broke off')),
+    ('in-an-event', [A, 'data: {"id":"r1","choi'], Fails(ModelAPIError, '"choi')),
+    ('in-a-field-name', [A, STOP, 'dat'], JUST_A),
+    ('after-the-call', [of(piece(0, 'c1', W, PARIS))], ONE),
+    ('after-the-finish', [of(piece(0, 'c1', W, '{"ci')), CALLS], Says([call(arguments='{"ci')], 'tool_call', NONE)),
+    ('after-an-event-that-nothing-ended', [A, f'data: {json.dumps(STOP)}'], JUST_A),
+    ('after-a-done-that-nothing-ended', [A, STOP, 'data: [DONE]'], JUST_A),
+    ('after-text', [A, B], AB),
+    ('json-for-a-stream', [json.dumps(calling(paris(), content='a'))], Says([text('a'), call()], 'tool_call')),
+    ('json-over-lines-for-a-stream', [json.dumps(saying('a'), indent=2)], Says([text('a')])),
+    ('json-lines-for-a-stream', [json.dumps(A) + '\n' + json.dumps(STOP) + '\n'], JUST_A),
+    ('json-error-for-a-stream', ['{"error": "no such route"}'], Fails(ModelAPIError, 'no such route')),
+    ('json-list-for-a-stream', ['[]'], Fails(ModelAPIError, 'no answer')),
+    ('json-null-for-a-stream', ['null'], Fails(ModelAPIError, 'no answer')),
+    ('html-for-a-stream', ['<html>502 Bad Gateway</html>'], Fails(ModelAPIError, '502 Bad Gateway')),
+    ('nothing-for-a-stream', [''], Fails(ModelAPIError, 'no answer')),
+]
+"""Streams without `[DONE]`."""
