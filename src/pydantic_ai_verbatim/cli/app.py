@@ -3,6 +3,7 @@
 import typer
 
 from .demo import demo
+from .harmony import harmony
 from .probe import probe
 
 app = typer.Typer(name='verbatim', no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
@@ -14,4 +15,5 @@ def verbatim() -> None:
 
 
 app.command()(demo)
+app.command()(harmony)
 app.command()(probe)

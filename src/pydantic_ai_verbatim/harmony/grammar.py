@@ -34,14 +34,14 @@ STOP_TOKENS = (END, CALL, RETURN, END_OF_TEXT)
 FIRST_SPECIAL_ID = 199998
 """Every id from here on is a special token of `o200k_harmony`; every id below is ordinary text."""
 
-VOCABULARY_SIZE = 201088
-"""The number of ids in `o200k_harmony`."""
-
 ChannelName = Literal['analysis', 'commentary', 'final']
 CHANNEL_NAMES: tuple[ChannelName, ...] = ('analysis', 'commentary', 'final')
 
 ROLE = 'assistant'
-"""The role that a sampled completion follows, as `<|start|>assistant`."""
+"""The role of the model."""
+
+OPENING = START + ROLE
+"""What a sampled completion follows."""
 
 MARKER = re.compile('(' + '|'.join(map(re.escape, SPECIAL_TOKENS)) + ')')
 

@@ -1,0 +1,126 @@
+"""What was sampled, kept beside what it means: a block's original in the `provider_details` of its part.
+
+The original is the header's text, the stop token, and what lies between blocks where that is unusual; the body is the
+part's own text. The exact ids (or escaped text) are added only where these cannot give the sample back. Whatever is
+stored may have come from an untrusted client: reading it here gives the right types or nothing.
+"""
+
+from typing import Any, Literal, NamedTuple, cast
+
+from pydantic_ai.messages import TextPart, ThinkingPart, ToolCallPart
+
+from .codec import Codec
+from .header import Header
+from .parser import S
+
+KEY = 'harmony'
+"""The name in `provider_details` under which the original stands."""
+
+Kind = Literal['call', 'thinking', 'text']
+
+SpokenPart = ToolCallPart | TextPart | ThinkingPart
+"""The parts that Harmony has a form for."""
+
+SPOKEN = (ToolCallPart, TextPart, ThinkingPart)
+
+_KINDS: dict[str, Kind] = {'tool-call': 'call', 'thinking': 'thinking', 'text': 'text'}
+
+
+class Place(NamedTuple):
+    """Where in a response a part stands.
+
+    Attributes:
+        first: Whether it is the response's first block, and follows `<|start|>assistant`.
+        after_open: Whether the block before it was not ended, so that only `<|start|>` begins a new one.
+        calls_follow: Whether a tool is called later in the response.
+        is_function: Whether it calls a declared function.
+    """
+
+    first: bool = True
+    after_open: bool = False
+    calls_follow: bool = False
+    is_function: bool = False
+
+
+class Said(NamedTuple):
+    """What a part says, and the original stored with it: all that its rendering depends on.
+
+    Attributes:
+        kind: What kind of part it is.
+        text: Its body: the text, the reasoning, or the arguments.
+        tool_name: The tool that is called, else empty.
+        channel: The channel in the details.
+        content_type: The content type in the details.
+        phase: The phase in the details.
+        header: The stored header without its role; `None` if there is no original.
+        stop_token: The stored stop token.
+        lead: What was stored of what stands before the header, role included; `None` is what is usual in its place.
+        tail: What was stored of what stands behind the block.
+        headless: Whether the original is a header without a body.
+        exact: The exact sample; `None` if the rest gives it back.
+    """
+
+    kind: Kind
+    text: str
+    tool_name: str
+    channel: str | None
+    content_type: str | None
+    phase: str | None
+    header: str | None
+    stop_token: str | None
+    lead: str | None
+    tail: str
+    headless: bool
+    exact: str | tuple[int, ...] | None
+
+
+def views(header: Header) -> dict[str, Any]:
+    """Give what stands of a header in `provider_details` by its own name; a text's phase as upstream names it."""
+    named: dict[str, Any] = {'channel': header.channel, 'content_type': header.content_type}
+    if kind_of(header) == 'text' and header.channel is not None:
+        named['phase'] = 'commentary' if header.channel == 'commentary' else 'final_answer'
+    return named
+
+
+def kind_of(header: Header) -> Kind:
+    """Say what kind of part a block with this header is."""
+    if header.tool_name is not None:
+        return 'call'
+    return 'thinking' if header.channel == 'analysis' else 'text'
+
+
+def original_of(details: dict[str, Any] | None) -> dict[str, Any]:
+    """Give the original in the details of a part or a response, if there is one."""
+    own = details.get(KEY) if details else None
+    return cast('dict[str, Any]', own) if isinstance(own, dict) else {}
+
+
+def said_as(part: SpokenPart) -> tuple[str | dict[str, Any] | None, str]:
+    """Give a part's body as it is, and the tool it calls (else an empty name)."""
+    return (part.args, part.tool_name) if isinstance(part, ToolCallPart) else (part.content, '')
+
+
+def said(part: SpokenPart, codec: Codec[S]) -> Said:
+    """Read a part and its original."""
+    body, tool_name = said_as(part)
+    details = part.provider_details or {}
+    own = original_of(details)
+    exact = own.get(codec.exact_key)
+    return Said(
+        kind=_KINDS[part.part_kind],
+        text=body if isinstance(body, str) else cast('ToolCallPart', part).args_as_json_str(),
+        tool_name=tool_name,
+        channel=_text(details.get('channel')),
+        content_type=_text(details.get('content_type')),
+        phase=_text(details.get('phase')),
+        header=_text(own.get('header')),
+        stop_token=_text(own.get('stop_token')),
+        lead=_text(own.get('lead')),
+        tail=_text(own.get('tail')) or '',
+        headless=own.get('ended_in_header') is True,
+        exact=None if exact is None else codec.hashable(exact),
+    )
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None

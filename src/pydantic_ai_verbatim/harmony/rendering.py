@@ -1,0 +1,251 @@
+"""A part of a response to what it looked like when it was sampled, or, where that is not known, to canonical Harmony.
+
+An original is used only while it is true: parsed alone, it must give exactly one block, and that block must read to
+the part as it is now. So an edited part never brings its old text back, and forged details never add a block, a body
+or a call.
+"""
+
+import re
+from collections.abc import Callable, Collection, Hashable, Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Generic, cast
+
+from pydantic_ai.messages import ModelResponse, ModelResponsePart, ToolCallPart
+from pydantic_core import from_json
+
+from .codec import Codec
+from .grammar import CALL, END, MESSAGE, OPENING, RETURN, ROLE, START, STOP_TOKENS
+from .header import NAMESPACE, Header, read_header, read_pieces, repair_tool_name
+from .originals import SPOKEN, Place, Said, kind_of, original_of, said, views
+from .parser import Block, S, cut
+
+_BETWEEN = '|'.join(map(re.escape, (START, *STOP_TOKENS)))
+_GAP = re.compile(rf'(?:\s*(?:{_BETWEEN}))*')
+_BLANK = re.compile(rf'{_GAP.pattern}\s*')
+_ENDS_HEADER = re.compile(rf'{_BETWEEN}|{re.escape(MESSAGE)}')
+_NOT_IN_A_WORD = re.compile(r'[\s<]')
+_UNKNOWN = object()
+_BUILT_IN = re.compile(r'python|(?:browser|container)\..*', re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered(Generic[S]):
+    """A rendered block.
+
+    Args:
+        data: Its text or ids, with what stands before it; of a response's first block, without `<|start|>assistant`.
+        history: The same once a next user turn has begun: each `<|return|>` is `<|end|>`.
+        sampled: Whether this is what the model sampled.
+        is_open: Whether it was not ended, so that only `<|start|>` begins another block.
+    """
+
+    data: S
+    history: S
+    sampled: bool
+    is_open: bool
+
+
+class Renderer(Generic[S]):
+    """Renders parts; what was rendered before is remembered, up to a bound.
+
+    Args:
+        codec: What to render to.
+    """
+
+    BOUND = 4_000_000
+    """How many characters or ids are remembered, about."""
+
+    def __init__(self, codec: Codec[S]) -> None:
+        self.codec = codec
+        self._known: dict[Hashable, Rendered[S] | None] = {}
+        self._weight = 0
+
+    def render_parts(
+        self, parts: Iterable[ModelResponsePart], functions: Collection[str] = ()
+    ) -> list[tuple[ModelResponsePart, Rendered[S]]]:
+        """Render the parts of one response, in order; a part that says nothing is left out.
+
+        Args:
+            parts: The parts.
+            functions: The names of the declared functions; a name among them is no built-in tool's.
+        """
+        spoken = [part for part in parts if isinstance(part, SPOKEN)]
+        calls = [part.part_kind == 'tool-call' for part in spoken]
+        last_call = max((at for at, is_call in enumerate(calls) if is_call), default=-1)
+        blocks: list[tuple[ModelResponsePart, Rendered[S]]] = []
+        after_open = False
+        for at, part in enumerate(spoken):
+            is_function = calls[at] and cast('ToolCallPart', part).tool_name in functions
+            place = Place(not blocks, after_open, at < last_call, is_function)
+            block = self.render(said(part, self.codec), place)
+            if block:
+                blocks.append((part, block))
+                after_open = block.is_open
+        return blocks
+
+    def render_response(self, response: ModelResponse) -> S:
+        """Render a whole response as what was sampled."""
+        blocks = self.render_parts(response.parts)
+        if blocks:
+            return self.codec.join(block.data for _, block in blocks)
+        return self._without_blocks(original_of(response.provider_details))
+
+    def _without_blocks(self, original: dict[str, Any]) -> S:
+        tail, exact = original.get('tail'), self.codec.hashable(original.get(self.codec.exact_key))
+        if exact is not None:
+            sample = self.codec.from_exact(exact)
+        else:
+            sample = self.codec.marked(tail if isinstance(tail, str) else '')
+        blocks, _ = cut(self.codec.parser(), sample)
+        return self.codec.join([] if blocks else [sample])
+
+    def message(self, header: str, body: str) -> S:
+        """Render a message that is not the model's.
+
+        Args:
+            header: What stands between `<|start|>` and `<|message|>`.
+            body: Its text, which is ordinary text.
+        """
+        block = self._recall((header, body), lambda: self._message(header, body))
+        assert block is not None, 'a message is never left out'
+        return block.data
+
+    def _message(self, header: str, body: str) -> Rendered[S]:
+        return self._rendered(self._block(START + header, body, END), sampled=False, is_open=False)
+
+    def render(self, what: Said, place: Place) -> Rendered[S] | None:
+        """Render what a part says; `None` if that is nothing."""
+        original = None
+        if what.header is not None:
+            original = self._recall((what, place.first, place.after_open), lambda: self._original(what, place))
+        return original or self._recall((what, place), lambda: self._new(what, place))
+
+    def _recall(self, key: Hashable, make: Callable[[], Rendered[S] | None]) -> Rendered[S] | None:
+        if (known := self._known.get(key, _UNKNOWN)) is not _UNKNOWN:
+            return cast('Rendered[S] | None', known)
+        block = make()
+        self._weight += 100 + (len(block.data) if block else 0)
+        if self._weight > self.BOUND:
+            self._known.clear()
+            self._weight = 0
+        self._known[key] = block
+        return block
+
+    def _original(self, what: Said, place: Place) -> Rendered[S] | None:
+        return self._from_exact(what, place) or self._from_pieces(what, place)
+
+    def _from_exact(self, what: Said, place: Place) -> Rendered[S] | None:
+        """Render the exact sample, if it is still true."""
+        if what.exact is None:
+            return None
+        sample = self.codec.from_exact(what.exact)
+        if what.lead is None and not place.first:
+            sample = self.codec.opening + sample
+        blocks, tail = cut(self.codec.parser(), sample)
+        if len(blocks) != 1 or not self._is_true(blocks[0], what):
+            return None
+        lead = self.codec.read(blocks[0].lead)
+        if place.after_open and not lead.startswith(START):
+            return None
+        return self._rendered(sample, sampled=True, is_open=blocks[0].stop_token is None or tail is not None)
+
+    def _is_true(self, block: Block[S], what: Said) -> bool:
+        if block.body is None:
+            return _is_headless(what)
+        after_start = self.codec.read(block.lead).endswith(START)
+        header = read_pieces(self.codec.pieces(block.header), after_start=after_start)
+        return _reads_to(header, what) and self.codec.read(block.body) == what.text
+
+    def _from_pieces(self, what: Said, place: Place) -> Rendered[S] | None:
+        """Render the stored header and stop token with the part's own body, if they are still true."""
+        lead = _lead(what, place)
+        if lead is None or what.header is None or not _ends_well(what):
+            return None
+        role = ROLE if lead.endswith(ROLE) else ''
+        after_start = lead.removesuffix(ROLE).endswith(START)
+        if _ENDS_HEADER.search(what.header):
+            return None
+        tail = (what.stop_token or '') + what.tail
+        is_open = what.stop_token is None or bool(what.tail)
+        if what.headless:
+            if not _is_headless(what) or not (role + what.header).strip():
+                return None
+            return self._rendered(self.codec.marked(lead + what.header + tail), sampled=True, is_open=is_open)
+        if not _reads_to(read_header(role + what.header, after_start=after_start), what):
+            return None
+        return self._rendered(self._block(lead + what.header, what.text, tail), sampled=True, is_open=is_open)
+
+    def _rendered(self, data: S, *, sampled: bool, is_open: bool) -> Rendered[S]:
+        return Rendered(data, self.codec.as_history(data), sampled, is_open)
+
+    def _block(self, header: str, body: str, end: str) -> S:
+        return self.codec.marked(header + MESSAGE) + self.codec.plain(body) + self.codec.marked(end)
+
+    def _new(self, what: Said, place: Place) -> Rendered[S] | None:
+        """Render a part that was not sampled, or is no longer what was."""
+        if what.kind != 'call' and not what.text:
+            return None
+        header, stop_token = _canonical(what, place)
+        lead = '' if place.first else OPENING
+        return self._rendered(self._block(lead + header, what.text, stop_token), sampled=False, is_open=False)
+
+
+def _lead(what: Said, place: Place) -> str | None:
+    """Give what stands before the header; `None` if what is stored is more than that."""
+    usual = '' if place.first else OPENING
+    if what.lead is None or (place.after_open and not what.lead.startswith(START)):
+        return usual
+    return what.lead if _GAP.fullmatch(what.lead.removesuffix(ROLE)) else None
+
+
+def _ends_well(what: Said) -> bool:
+    """Whether the stored end is one: a stop token at most, and behind it nothing that would make a block."""
+    if what.stop_token is None:
+        return not what.tail or (what.tail.startswith(START) and _BLANK.fullmatch(what.tail) is not None)
+    return what.stop_token in STOP_TOKENS and _BLANK.fullmatch(what.tail) is not None
+
+
+def _is_headless(what: Said) -> bool:
+    return what.headless and what.kind == 'thinking' and not what.text
+
+
+def _reads_to(header: Header, what: Said) -> bool:
+    """Whether a header says what the part says; of a repaired tool name, what it was repaired from."""
+    named = views(header)
+    return (
+        not what.headless
+        and kind_of(header) == what.kind
+        and (named['channel'], named['content_type']) == (what.channel, what.content_type)
+        and named.get('phase') == what.phase
+        and repair_tool_name(header.tool_name or '', [what.tool_name]) == what.tool_name
+    )
+
+
+def _canonical(what: Said, place: Place) -> tuple[str, str]:
+    """Give the header and the stop token of a part without a true original, as openai-harmony writes them."""
+    if what.kind == 'thinking':
+        return '<|channel|>analysis', END
+    if what.kind == 'text':
+        is_commentary = what.phase == 'commentary' or (what.phase is None and place.calls_follow)
+        return ('<|channel|>commentary', END) if is_commentary else ('<|channel|>final', RETURN)
+    recipient, channel = addressed(what.tool_name, is_function=place.is_function)
+    content_type = what.content_type if what.content_type in ('json', 'code') else _type_of(what.text)
+    marked_type = '<|constrain|>json' if content_type == 'json' else content_type
+    return f' to={recipient}<|channel|>{channel} {marked_type}', CALL
+
+
+@lru_cache(maxsize=1024)
+def addressed(tool_name: str, *, is_function: bool) -> tuple[str, str]:
+    """Give the recipient and the channel of a tool's calls: the built-in tools have no namespace, and `analysis`."""
+    name = _NOT_IN_A_WORD.sub('_', tool_name)
+    if not is_function and _BUILT_IN.fullmatch(name):
+        return name, 'analysis'
+    return NAMESPACE + name, 'commentary'
+
+
+def _type_of(arguments: str) -> str:
+    try:
+        return 'json' if isinstance(from_json(arguments), dict) else 'code'
+    except ValueError:
+        return 'code'
