@@ -52,7 +52,7 @@ ONE, TWO = (
     Says([call(), call(arguments=ROME, id='c2')], 'tool_call', NONE),
 )
 NAMELESS = Says([call(id=GENERATED)], 'tool_call', NONE)
-NOTHING = Fails(UnexpectedModelBehavior, 'ended without content')
+NOTHING = Fails(ModelAPIError, 'no answer')
 USAGE = {'prompt_tokens': 3, 'completion_tokens': 2, 'total_tokens': 5}
 
 
