@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: install demo picture test check lock lowest
+.PHONY: install demo picture test check lock lowest record e2e
 
 install: $(VENV)/installed
 
@@ -39,3 +39,17 @@ lowest: install
 lock: install
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --all-extras --group dev \
 	  pyproject.toml --output-file requirements.lock
+
+# Record the cassettes of a server anew, or fill in the requests of the written ones:
+# make record SERVER=vllm [FAMILY=qwen3] (see docs/testing-against-real-servers.md).
+RECORDED = tests/l3 --deselect tests/l3/test_written.py --record-mode=rewrite
+WRITTEN  = tests/l3/test_written.py --disable-recording
+record: install
+	$(if $(SERVER),,$(error Name a server: make record SERVER=llama.cpp))
+	SERVER='$(SERVER)' FAMILY='$(FAMILY)' $(BIN)/pytest -n 0 $(if $(filter written,$(SERVER)),$(WRITTEN),$(RECORDED))
+	$(BIN)/python -m tests.servers.table
+
+# The same stories told to a live server: llama.cpp, or another by name.
+e2e: SERVER ?= llama.cpp
+e2e: install
+	SERVER='$(SERVER)' FAMILY='$(FAMILY)' $(BIN)/pytest -n 0 tests/e2e
