@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: install demo picture test check lock lowest record e2e
+.PHONY: install demo picture test fuzz bench check lock lowest record e2e
 
 install: $(VENV)/installed
 
@@ -23,6 +23,15 @@ picture: install
 
 test: install
 	$(BIN)/pytest --cov
+
+# The law over 200,000 random samples, and what else is searched for counter-examples.
+fuzz: install
+	HYPOTHESIS_PROFILE=fuzz $(BIN)/pytest tests/harmony/test_law.py tests/harmony/test_safety.py tests/harmony/test_transcript.py
+
+# Parsing and rendering Harmony against the other libraries.
+bench: install
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --group bench
+	$(BIN)/python benchmarks/harmony.py
 
 check: install
 	$(BIN)/ruff check

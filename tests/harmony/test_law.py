@@ -143,3 +143,24 @@ def test_a_sample_without_a_block() -> None:
         assert isinstance(response, ModelResponse)
         assert not response.parts
         assert TEXT.dump_response(response) == sample
+
+
+def test_what_is_given_back_is_the_callers() -> None:
+    """Changing what was dumped changes nothing that is remembered."""
+    for sample in ([], ids_of('<|end|>'), ids_of('<|channel|>final<|message|>x<|return|>')):
+        response = TOKENS.load_response(sample)
+        TOKENS.dump_response(response).append(0)
+        TOKENS.dump_messages([response]).append(0)
+        assert TOKENS.dump_response(response) == sample
+
+
+def test_ids_in_any_sequence() -> None:
+    """Ids come as a tuple, or as another library's integers."""
+
+    class Token(int):
+        pass
+
+    sample = [200005, 17196, 200008, 160, 200002]
+    for given_as in (tuple(sample), tuple(map(Token, sample)), [Token(token) for token in sample]):
+        response = through_json(TOKENS.load_response(given_as))
+        assert TOKENS.dump_response(response) == sample

@@ -1,10 +1,9 @@
 """L1: the events of a stream: when a part begins, what its deltas hold, and what the response is at the end."""
 
-import time
 from typing import Any
 
 import pytest
-from pydantic_ai.messages import ModelResponse, PartDeltaEvent, PartStartEvent, TextPart, ToolCallPart
+from pydantic_ai.messages import PartDeltaEvent, PartStartEvent, TextPart, ToolCallPart
 from pydantic_ai.models import ModelRequestParameters
 
 from pydantic_ai_verbatim.harmony.encoding import o200k_harmony
@@ -73,20 +72,3 @@ def test_parts_need_not_be_complete() -> None:
     (part,) = stream.response().parts
     assert isinstance(part, TextPart)
     assert part.content == 'Hello'
-
-
-def test_time_is_linear() -> None:
-    """Ten times as long a completion, fed token by token, takes about ten times as long (not a hundred times)."""
-
-    def seconds(ids: list[int]) -> float:
-        stream = TOKENS.begin_stream()
-        begin = time.process_time()
-        for token in ids:
-            stream.feed([token])
-        stream.flush()
-        return time.process_time() - begin
-
-    short, long = (ids_of('<|channel|>final<|message|>' + 'a word ' * size) for size in (1_000, 10_000))
-    seconds(short)
-    assert seconds(long) < 40 * min(seconds(short) for _ in range(3))
-    assert isinstance(TOKENS.load_response(long), ModelResponse)

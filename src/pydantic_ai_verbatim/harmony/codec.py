@@ -211,8 +211,8 @@ class TokenCodec(Codec[list[int]]):
         return [_END_ID if token == _RETURN_ID else token for token in sampled]
 
     def exact(self, sampled: list[int]) -> list[int]:
-        """Give the ids."""
-        return sampled
+        """Give the ids, as Python's own integers."""
+        return [int(token) for token in sampled]
 
     def hashable(self, stored: Any) -> tuple[int, ...] | None:
         """Check that these are ids of this vocabulary."""

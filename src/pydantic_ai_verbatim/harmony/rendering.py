@@ -98,7 +98,7 @@ class Renderer(Generic[S]):
         else:
             sample = self.codec.marked(tail if isinstance(tail, str) else '')
         blocks, _ = cut(self.codec.parser(), sample)
-        return self.codec.empty if blocks else sample
+        return self.codec.join([] if blocks else [sample])
 
     def message(self, header: str, body: str) -> S:
         """Render a message that is not the model's.
