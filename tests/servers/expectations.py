@@ -7,9 +7,11 @@ from pydantic_ai.messages import ModelResponse, PartDeltaEvent, TextPartDelta, T
 
 from tests.servers.families import (
     FAILURE,
+    GLUED,
     ITEMS,
     READ_BOTH,
     READ_FAILURE,
+    READ_GLUED,
     READ_NOTHING,
     TOOL,
     TOPIC,
@@ -80,8 +82,11 @@ def _check_prompt(told: Told, format: Format, recipe: Recipe, family: Family) ->
     if told.prompt is None or not isinstance(told.story.returns, list) or not told.story.returns:
         return
     first, second = (told.prompt.find(item) for item in ITEMS)
-    if _answer(told.story, format, recipe, family) == READ_NOTHING:
+    answer = _answer(told.story, format, recipe, family)
+    if answer == READ_NOTHING:
         assert (first, second) == (-1, -1)
+    elif answer == READ_GLUED:
+        assert GLUED in told.prompt
     else:
         assert 0 <= first < first + len(ITEMS[0]) < second
 

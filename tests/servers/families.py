@@ -173,6 +173,47 @@ DEEPSEEK_V3_1 = Family(
     starts_after_result=('<｜tool▁output▁end｜>', '<｜tool▁outputs▁end｜>'),
 )
 
+KIMI_K2 = Family(
+    name='kimi-k2',
+    template='Kimi-K2-Instruct.jinja',
+    specials=(
+        *('[BOS]', '[EOS]', '[PAD]', '<|im_end|>', '<|im_user|>', '<|im_assistant|>', '<|im_system|>', '<|im_middle|>'),
+        *('<|tool_calls_section_begin|>', '<|tool_calls_section_end|>'),
+        *('<|tool_call_begin|>', '<|tool_call_argument_begin|>', '<|tool_call_end|>'),
+    ),
+    added=('## Return of ',),
+    ends=('<|im_end|>', '[EOS]'),
+    pad='[PAD]',
+    begin='[BOS]',
+    starts=('<|im_middle|>',),
+    result='## Return of ',
+    call=(
+        *(REASONING, '<|tool_calls_section_begin|>', '<|tool_call_begin|>', f'functions.{TOOL}:0'),
+        *('<|tool_call_argument_begin|>', '{"', 'topic', '": "', TOPIC, '"}'),
+        *('<|tool_call_end|>', '<|tool_calls_section_end|>', '<|im_end|>'),
+    ),
+    before_answer=(),
+    after_answer=('<|im_end|>',),
+)
+
+MINIMAX_M2 = Family(
+    name='minimax-m2',
+    template='MiniMax-M2.jinja',
+    specials=(']~!b[', ']~b]', '[e~['),
+    added=('<think>', '</think>', '<minimax:tool_call>', '</minimax:tool_call>', '<response>', '</response>'),
+    ends=('[e~[',),
+    pad=']~!b[',
+    begin=']~!b[',
+    starts=('\n',),
+    result='<response>',
+    call=(
+        *(f'{REASONING}\n', '</think>', '\n\n', '<minimax:tool_call>', '\n<invoke name="', TOOL, '">\n'),
+        *('<parameter name="', 'topic', '">', TOPIC, '</parameter>\n', '</invoke>\n', '</minimax:tool_call>', '[e~['),
+    ),
+    before_answer=(f'{SETTLED}\n', '</think>', '\n\n'),
+    after_answer=('[e~[',),
+)
+
 GPT_OSS = Family(
     name='gpt-oss',
     template='openai-gpt-oss-120b.jinja',
@@ -195,4 +236,6 @@ GPT_OSS = Family(
     harmony=True,
 )
 
-FAMILIES: Mapping[str, Family] = {family.name: family for family in (GLM_4_7, QWEN3, DEEPSEEK_V3_1, GPT_OSS)}
+FAMILIES: Mapping[str, Family] = {
+    family.name: family for family in (GLM_4_7, QWEN3, DEEPSEEK_V3_1, KIMI_K2, MINIMAX_M2, GPT_OSS)
+}

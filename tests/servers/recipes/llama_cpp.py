@@ -1,7 +1,7 @@
 """llama.cpp's own HTTP server, run in process by the xllamacpp wheel."""
 
 from tests.servers.environment import Environment
-from tests.servers.families import DEEPSEEK_V3_1, GLM_4_7, GPT_OSS, QWEN3, READ_NOTHING
+from tests.servers.families import DEEPSEEK_V3_1, GLM_4_7, GPT_OSS, KIMI_K2, MINIMAX_M2, QWEN3, READ_GLUED, READ_NOTHING
 from tests.servers.recipe import Launch, Recipe
 
 SERVE = """
@@ -30,9 +30,9 @@ RECIPE = Recipe(
     name='llama.cpp',
     install=install,
     distribution='xllamacpp',
-    families=(GLM_4_7, QWEN3, GPT_OSS, DEEPSEEK_V3_1),
+    families=(GLM_4_7, QWEN3, DEEPSEEK_V3_1, KIMI_K2, MINIMAX_M2, GPT_OSS),
     command=command,
     format='gguf',
-    misreads={GLM_4_7.name: READ_NOTHING},
-    healed=frozenset({GLM_4_7.name}),
+    misreads={GLM_4_7.name: READ_NOTHING, KIMI_K2.name: READ_GLUED},
+    healed=frozenset({GLM_4_7.name, KIMI_K2.name}),
 )
