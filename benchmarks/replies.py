@@ -34,7 +34,11 @@ def envelope(kind: str) -> dict[str, Any]:
 def whole_body() -> bytes:
     """Give a reply as they mostly are: some reasoning, some text and two calls."""
     calls = [
-        {'id': f'call_{n}', 'type': 'function', 'function': {'name': 'search', 'arguments': json.dumps({'q': 'a' * 80})}}
+        {
+            'id': f'call_{n}',
+            'type': 'function',
+            'function': {'name': 'search', 'arguments': json.dumps({'q': 'a' * 80})},
+        }
         for n in range(2)
     ]
     message = {'role': 'assistant', 'content': 'word ' * 100, 'reasoning_content': 'why ' * 200, 'tool_calls': calls}
