@@ -2,8 +2,11 @@
 
 import asyncio
 import gc
+import importlib.util
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -146,6 +149,42 @@ def test_two_event_loops(wire: ClientsWire) -> None:
     assert wire.open_clients == []
 
 
+def test_two_event_loops_at_once(wire: ClientsWire) -> None:
+    """Each has models of its own: neither a client nor its lock can be shared."""
+    agent = agent_with_a_list_tool('openai-chat:glm-5', capabilities=[Verbatim()])
+
+    async def several() -> list[str]:
+        return [result.output for result in await asyncio.gather(*(agent.run('hi') for _ in range(3)))]
+
+    with ThreadPoolExecutor(4) as threads:
+        running = [threads.submit(asyncio.run, several()) for _ in range(4)]
+    assert [loop.result() for loop in running] == [['ok'] * 3] * 4
+    gc.collect()
+    assert wire.open_clients == []
+
+
+async def test_a_run_begun_in_the_background_keeps_no_client_open(wire: ClientsWire) -> None:
+    """It inherits the context of a run that has ended."""
+    inner = agent_with_a_list_tool('openai-chat:inner', capabilities=[Verbatim()])
+    outer = Agent('openai-chat:outer', capabilities=[Verbatim()])
+    background: list[asyncio.Task[Any]] = []
+    begin = asyncio.Event()
+
+    async def later() -> str:
+        await begin.wait()
+        return (await inner.run('hi')).output
+
+    @outer.tool_plain
+    async def search() -> list[str]:
+        background.append(asyncio.create_task(later()))
+        return []
+
+    await outer.run('hi')
+    begin.set()
+    assert await background[0] == 'ok'
+    assert wire.open_clients == []
+
+
 async def test_a_run_that_fails_closes_its_client_too(wire: ClientsWire) -> None:
     def refuse(request: httpx2.Request) -> httpx2.Response:
         return httpx2.Response(401, json={'error': {'message': 'no'}})
@@ -225,7 +264,21 @@ def test_functions_of_that_name_that_are_not_upstreams_are_left_alone(monkeypatc
     assert other.infer_model is own
 
 
-def test_lazy_modules_are_not_probed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lazy_modules_are_not_imported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / 'heavy.py').write_text('raise RuntimeError("imported something heavy")')
+    spec = importlib.util.spec_from_file_location('heavy', tmp_path / 'heavy.py')
+    assert spec
+    assert spec.loader
+    spec.loader = importlib.util.LazyLoader(spec.loader)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    monkeypatch.setitem(sys.modules, 'heavy', module)
+    monkeypatch.setitem(sys.modules, 'no_module', object())  # pyright: ignore[reportArgumentType]  # some put one there
+    install()
+    uninstall()
+
+
+def test_modules_with_attributes_made_on_demand_are_not_probed(monkeypatch: pytest.MonkeyPatch) -> None:
     class Lazy(ModuleType):
         def __getattr__(self, name: str) -> Any:
             raise RuntimeError('imported something heavy')

@@ -20,7 +20,7 @@ MAY_IMPORT = {
     'registry': {'errors'},
     'activation': {'errors', 'registry'},
     'prefixes': {'chat', 'providers'},
-    'providers': {'chat.profile', 'errors'},
+    'providers': {'chat.profile', 'errors', 'tool_returns'},
     'chat': {'errors', 'tool_returns', 'providers.copilot', 'harmony.grammar', 'harmony.header', 'registry'},
     'harmony': {'errors', 'tool_returns'},
     'cli': {'chat', 'errors', 'harmony', 'providers', 'registry', 'tool_returns', 'activation'},

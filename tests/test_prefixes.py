@@ -9,9 +9,12 @@ from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, Tool
 from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.models.github_copilot import GitHubCopilotModel
 from pydantic_ai.models.openrouter import OpenRouterModel
+from pydantic_ai.providers.deepseek import DeepSeekProvider
 from pydantic_ai.providers.openai import OpenAIProvider
+from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 
 from pydantic_ai_verbatim import OpenAICompatibleModel, infer_model
+from pydantic_ai_verbatim.providers.grok import GrokProvider
 from tests.wire import PARAMETERS, Wire
 
 pytestmark = pytest.mark.anyio
@@ -23,7 +26,7 @@ HISTORY: list[ModelMessage] = [
 ]
 
 PREFIXES: list[tuple[str, str, dict[str, str], str, str]] = [
-    ('openai-chat:gpt-5', 'openai', {}, 'https://api.openai.com/v1/', 'openai-key'),
+    ('openai-chat:gpt-5', 'openai', {}, 'https://api.openai.com/v1/', 'sk-openai'),
     ('deepseek:deepseek-chat', 'deepseek', {'DEEPSEEK_API_KEY': 'own-key'}, 'https://api.deepseek.com', 'own-key'),
     ('openrouter:z-ai/glm-5', 'openrouter', {'OR_API_KEY': 'own-key'}, 'https://openrouter.ai/api/v1', 'own-key'),
     ('grok:grok-4.3', 'grok', {'XAI_API_KEY': 'own-key'}, 'https://api.x.ai/v1/', 'own-key'),
@@ -46,8 +49,9 @@ def wire(monkeypatch: pytest.MonkeyPatch) -> Wire:
     """All HTTP clients go here, and all of OpenAI's variables are set."""
     wire = Wire()
     monkeypatch.setattr('pydantic_ai.providers._openai_compatible.create_async_httpx2_client', lambda: wire.client)
-    monkeypatch.setenv('OPENAI_API_KEY', 'openai-key')
-    monkeypatch.setenv('OPENAI_ORG_ID', 'openai-organization')
+    monkeypatch.setenv('OPENAI_API_KEY', 'sk-openai')
+    monkeypatch.setenv('OPENAI_ORG_ID', 'sk-organization')
+    monkeypatch.setenv('OPENAI_PROJECT_ID', 'sk-project')
     return wire
 
 
@@ -68,9 +72,19 @@ async def test_each_prefix(
         await model.request(HISTORY, None, PARAMETERS)
         assert [item['text'] for item in wire.messages[-1]['content']] == ['a', 'b']
     authorization = wire.requests[-1].headers['authorization']
-    assert authorization == f'Bearer {key}' if key != 'placeholder' else 'openai-key' not in authorization
+    assert authorization == f'Bearer {key}' if key != 'placeholder' else 'sk-openai' not in authorization
     if name != 'openai':
-        assert 'openai-key' not in str(wire.requests[-1].headers)
+        assert 'sk-' not in str(wire.requests[-1].headers.raw)
+
+
+async def test_openais_custom_headers_stay_with_openai(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The SDK would let them replace the service's own key."""
+    monkeypatch.setenv('OPENAI_CUSTOM_HEADERS', 'Authorization: Bearer sk-openai\nX-Secret: sk-secret')
+    for variable in ('DEEPSEEK_API_KEY', 'OPENROUTER_API_KEY', 'XAI_API_KEY', 'ZEN_API_KEY', 'GITHUB_COPILOT_API_KEY'):
+        monkeypatch.setenv(variable, 'own-key')
+    for model_id in ('deepseek:x', 'openrouter:x/y', 'grok:grok-4', 'lm-studio:x', 'zen:glm-5', 'copilot:gpt-5'):
+        await infer_model(model_id).request(HISTORY[:1], None, ModelRequestParameters())
+        assert 'sk-' not in str(wire.requests[-1].headers.raw)
 
 
 def test_upstreams_own_classes_stand_behind_two_prefixes(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,7 +110,7 @@ async def test_the_openai_key_goes_to_the_base_url_of_the_same_environment(
     monkeypatch.setenv('OPENAI_BASE_URL', 'http://127.0.0.1:8000/v1')
     await infer_model('openai-chat:glm-5').request(HISTORY[:1], None, ModelRequestParameters())
     assert str(wire.requests[-1].url) == 'http://127.0.0.1:8000/v1/chat/completions'
-    assert wire.requests[-1].headers['authorization'] == 'Bearer openai-key'
+    assert wire.requests[-1].headers['authorization'] == 'Bearer sk-openai'
 
 
 async def test_no_key_is_needed_behind_another_base_url(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,30 +126,57 @@ def test_a_missing_openai_key_is_an_error_at_openai_itself() -> None:
         infer_model('openai-chat:gpt-5')
 
 
+def sdk(base_url: str) -> AsyncOpenAI:
+    """A client that finds its key by itself."""
+    return AsyncOpenAI(base_url=base_url)
+
+
+ELSEWHERE = 'https://other.example.com/v1'
+
+
 @pytest.mark.parametrize(
     'make',
     [
-        lambda: OpenAIProvider(base_url='https://other.example.com/v1'),
-        lambda: OpenAIProvider(openai_client=AsyncOpenAI(base_url='https://other.example.com/v1')),
+        lambda: OpenAIProvider(base_url=ELSEWHERE),
+        lambda: OpenAIProvider(base_url='http://api.openai.com/v1'),
+        lambda: OpenAIProvider(base_url='https://mine.cloudapp.azure.com/v1'),
+        lambda: OpenAIProvider(openai_client=sdk(ELSEWHERE)),
+        lambda: GrokProvider(openai_client=sdk('https://api.x.ai/v1')),
+        lambda: DeepSeekProvider(openai_client=sdk('https://api.deepseek.com')),
     ],
-    ids=['provider', 'client'],
 )
-def test_the_openai_key_never_goes_to_a_base_url_passed_in_code(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv('OPENAI_API_KEY', 'openai-key')
-    with pytest.raises(UserError, match=r'would send OPENAI_API_KEY to https://other\.example\.com/v1') as raised:
-        OpenAICompatibleModel('glm-5', provider=make())
-    assert 'openai-key' not in str(raised.value)
+def test_the_openai_key_never_goes_elsewhere(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv('OPENAI_API_KEY', 'sk-openai')
+    with pytest.raises(UserError, match=r'would send OPENAI_API_KEY to http') as raised:
+        OpenAICompatibleModel('m', provider=make())
+    assert 'sk-openai' not in str(raised.value)
 
 
-@pytest.mark.parametrize('base_url', ['https://api.openai.com/v1', 'https://eu.api.openai.com/v1', None])
+@pytest.mark.parametrize(
+    'base_url',
+    ['https://api.openai.com/v1', 'https://eu.api.openai.com/v1', 'https://x.openai.azure.com/openai/v1', None],
+)
 def test_openais_own_addresses_take_it(base_url: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv('OPENAI_API_KEY', 'openai-key')
+    monkeypatch.setenv('OPENAI_API_KEY', 'sk-openai')
     OpenAICompatibleModel('gpt-5', provider=OpenAIProvider(base_url=base_url))
 
 
-def test_a_key_of_its_own_goes_where_the_user_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv('OPENAI_API_KEY', 'openai-key')
-    OpenAICompatibleModel('glm-5', provider=OpenAIProvider(base_url='https://other.example.com/v1', api_key='other'))
+@pytest.mark.parametrize(
+    'base_url',
+    ['http://MyServer:8000/v1', 'http://localhost:80/v1', 'HTTP://host/v1/', 'http://host/v1?x=1'],
+)
+def test_the_environments_own_address_takes_it_however_it_is_written(
+    base_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv('OPENAI_API_KEY', 'sk-openai')
+    monkeypatch.setenv('OPENAI_BASE_URL', base_url)
+    assert infer_model('openai-chat:glm-5').model_name == 'glm-5'
+
+
+def test_a_key_given_in_code_goes_where_the_user_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv('OPENAI_API_KEY', 'sk-openai')
+    OpenAICompatibleModel('glm-5', provider=OpenAIProvider(base_url=ELSEWHERE, api_key='other'))
+    OpenAICompatibleModel('m', provider=OpenAICompatibleProvider('mine', base_url=ELSEWHERE, api_key='sk-openai'))
 
 
 async def test_openrouters_cache_settings_mark_native_parts(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:

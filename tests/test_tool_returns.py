@@ -1,5 +1,6 @@
 """L1: the texts of a list-typed tool return, by content shape."""
 
+from collections import deque
 from datetime import UTC, datetime
 from typing import Any
 
@@ -7,7 +8,7 @@ import pytest
 from pydantic import BaseModel
 from pydantic_ai.messages import BinaryContent, ModelRequest, ToolReturnPart, UserPromptPart
 
-from pydantic_ai_verbatim.tool_returns import as_json, item_texts, joined, tuples_as_lists
+from pydantic_ai_verbatim.tool_returns import as_json, collections_as_lists, item_texts, joined
 
 
 class City(BaseModel):
@@ -63,14 +64,20 @@ def test_errors_keep_the_wrapping_of_upstream(outcome: str, native: bool) -> Non
     assert (item_texts(tool_return(['a', 'b'], outcome)) is not None) is native
 
 
-def test_a_tuple_is_the_list_it_is_after_a_reload() -> None:
-    request = ModelRequest(parts=[UserPromptPart('hi'), tool_return(('a', 'b'))])
-    [prompt, part] = tuples_as_lists(request).parts
+MAKERS: list[Any] = [tuple, deque, dict.fromkeys, set, frozenset]
+
+
+@pytest.mark.parametrize('make', MAKERS)
+def test_a_collection_is_the_list_it_is_after_a_reload(make: Any) -> None:
+    """A dictionary is none: JSON has a form of its own for it."""
+    content = make(['a'])
+    request = ModelRequest(parts=[UserPromptPart('hi'), tool_return(content)])
+    [prompt, part] = collections_as_lists(request).parts
     assert prompt is request.parts[0]
     assert isinstance(part, ToolReturnPart)
-    assert part.content == ['a', 'b']
+    assert part.content == (content if isinstance(content, dict) else ['a'])
 
 
 def test_a_request_without_tuples_is_passed_on_as_it_is() -> None:
     request = ModelRequest(parts=[tool_return(['a'])])
-    assert tuples_as_lists(request) is request
+    assert collections_as_lists(request) is request

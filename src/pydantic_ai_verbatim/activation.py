@@ -7,10 +7,11 @@ from contextlib import AsyncExitStack
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 import pydantic_ai.models
 import pydantic_ai.models.wrapper
+from anyio.lowlevel import RunVar
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.models import Model, ModelResolutionContext
 from pydantic_ai.providers import Provider, infer_provider
@@ -19,21 +20,32 @@ from pydantic_ai.tools import RunContext
 from . import registry
 from .errors import PatchConflictError
 
-_run_models: ContextVar[AsyncExitStack | None] = ContextVar('run_models', default=None)
-"""What the run in this context has entered; a model resolved in the middle of a run is entered there, too."""
+
+class _Run:
+    """The models that a run keeps open; once it has ended it keeps none, though a task it started may live on."""
+
+    def __init__(self, entered: AsyncExitStack) -> None:
+        self.entered = entered
+        self.has_ended = False
+
+
+_run: ContextVar[_Run | None] = ContextVar('run', default=None)
+"""The run in this context: a model that is resolved in the middle of a run is kept open with it."""
 
 
 @dataclass
 class Verbatim(AbstractCapability[Any]):
     """Resolve model strings through our registry: `Agent('openai-chat:glm-5', capabilities=[Verbatim()])`.
 
-    It is upstream's own hook, and patches nothing. A model is built once in the capability's life; each run enters the
-    one it uses, and the last concurrent run to end closes its client.
+    It is upstream's own hook, and patches nothing. A model is built once for each event loop; each run enters the one
+    it uses, and the last concurrent run to end closes its client.
 
     In YAML agent specs its name is `Verbatim`; pass `custom_capability_types=[Verbatim]` to `Agent.from_spec`.
     """
 
-    _models: dict[str, Model] = field(default_factory=dict[str, Model], init=False, repr=False, compare=False)
+    _of_loops: RunVar[dict[str, Model]] = field(
+        default_factory=lambda: RunVar[dict[str, Model]]('models'), init=False, repr=False, compare=False
+    )
 
     async def resolve_model_id(self, ctx: ModelResolutionContext[Any], *, model_id: str) -> Model | None:
         """Give our model for a model string, or `None` to leave it to the next capability and to pydantic-ai."""
@@ -41,8 +53,9 @@ class Verbatim(AbstractCapability[Any]):
         if model is None:
             return None
         self._models[model_id] = model
-        if (entered := _run_models.get()) is not None:
-            await entered.enter_async_context(model)
+        run = _run.get()
+        if run and not run.has_ended:
+            await run.entered.enter_async_context(model)
         return model
 
     async def wrap_run(self, ctx: RunContext[Any], *, handler: Callable[[], Awaitable[Any]]) -> Any:
@@ -50,11 +63,22 @@ class Verbatim(AbstractCapability[Any]):
         async with AsyncExitStack() as entered:
             if any(ctx.model is model for model in self._models.values()):
                 await entered.enter_async_context(ctx.model)
-            token = _run_models.set(entered)
+            run = _Run(entered)
+            token = _run.set(run)
             try:
                 return await handler()
             finally:
-                _run_models.reset(token)
+                run.has_ended = True
+                _run.reset(token)
+
+    @property
+    def _models(self) -> dict[str, Model]:
+        """The models of this event loop: neither a client nor its lock can be shared between two loops."""
+        try:
+            return self._of_loops.get()
+        except LookupError:
+            self._of_loops.set(models := {})
+            return models
 
 
 # The patch -----------------------------------------------------------------------------------------------------------
@@ -65,9 +89,9 @@ InferModel = Callable[..., Model]
 class _Patch:
     """Our `infer_model`, the function it stands before, and where it was put."""
 
-    def __init__(self, original: InferModel) -> None:
+    def __init__(self, original: InferModel, replaced: list[tuple[ModuleType, InferModel]]) -> None:
         self.original = original
-        self.replaced: list[tuple[ModuleType, InferModel]] = []
+        self.replaced = replaced
 
     def __call__(self, model: Model | str, provider_factory: Callable[[str], Provider[Any]] = infer_provider) -> Model:
         if isinstance(model, str) and (found := registry.find(model)):
@@ -96,11 +120,10 @@ def install() -> None:
         if _patch is not None:
             return
         upstream = (pydantic_ai.models.infer_model, pydantic_ai.models.wrapper.infer_model)
-        _patch = _Patch(pydantic_ai.models.infer_model)
-        for module, function in _holders():
-            if any(function is known for known in upstream):
-                _patch.replaced.append((module, function))
-                module.__dict__['infer_model'] = _patch
+        holders = [holder for holder in _holders() if any(holder[1] is known for known in upstream)]
+        _patch = _Patch(pydantic_ai.models.infer_model, holders)
+        for module, _ in holders:
+            module.__dict__['infer_model'] = _patch
 
 
 def uninstall() -> None:
@@ -119,15 +142,16 @@ def uninstall() -> None:
                     f'{module.__name__}.infer_model was patched again after install(). Undo that patch first.'
                 )
         originals = {id(module): function for module, function in _patch.replaced}
-        for module, function in _holders():
+        for module, function in list(_holders()):
             if function is _patch:
                 module.__dict__['infer_model'] = originals.get(id(module), _patch.original)
         _patch = None
 
 
 def _holders() -> Iterator[tuple[ModuleType, Any]]:
-    """Give each imported module with an attribute `infer_model`; lazy modules must not be touched to find out."""
-    for module in list(sys.modules.values()):
-        namespace: dict[str, Any] = getattr(module, '__dict__', None) or {}
-        if 'infer_model' in namespace:
-            yield module, namespace['infer_model']
+    """Give each imported module with an attribute `infer_model`; a lazy module must not be imported to find out."""
+    for module in cast('list[object]', list(sys.modules.values())):
+        if isinstance(module, ModuleType):
+            namespace: dict[str, Any] = ModuleType.__getattribute__(module, '__dict__')
+            if 'infer_model' in namespace:
+                yield module, namespace['infer_model']

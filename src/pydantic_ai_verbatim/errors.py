@@ -38,7 +38,7 @@ class PrefixConflictError(UserError):
 
 
 class BrokenEntryPointError(UserError):
-    """The factory behind a model prefix cannot be imported; the cause is the import's own exception.
+    """The factory behind a model prefix cannot be imported, or is none; the cause is the import's own exception.
 
     Args:
         prefix: The prefix that was asked for.

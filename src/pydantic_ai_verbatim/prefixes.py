@@ -5,10 +5,7 @@ Each gives an `OpenAICompatibleModel` and imports what it needs when it is calle
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
-
-from pydantic_ai.exceptions import UserError
 
 if TYPE_CHECKING:
     from pydantic_ai.providers import Provider
@@ -25,9 +22,11 @@ def openai_chat(model_name: str, *, provider: Provider[Any] | None = None) -> Op
 
 def deepseek(model_name: str, *, provider: Provider[Any] | None = None) -> OpenAICompatibleModel:
     """DeepSeek, with upstream's provider."""
+    from pydantic_ai.providers.deepseek import DeepSeekProvider
+
     from .chat.model import OpenAICompatibleModel
 
-    return OpenAICompatibleModel(model_name, provider=provider or 'deepseek')
+    return OpenAICompatibleModel(model_name, provider=provider or _own(DeepSeekProvider()))
 
 
 def openrouter(model_name: str, *, provider: Provider[Any] | None = None) -> OpenAICompatibleModel:
@@ -42,7 +41,7 @@ def copilot(model_name: str, *, provider: Provider[Any] | None = None) -> OpenAI
     from .chat.variants import CopilotCompatibleModel
     from .providers.copilot import copilot_provider
 
-    return CopilotCompatibleModel(model_name, provider=provider or copilot_provider())
+    return CopilotCompatibleModel(model_name, provider=provider or _own(copilot_provider()))
 
 
 def grok(model_name: str, *, provider: Provider[Any] | None = None) -> OpenAICompatibleModel:
@@ -81,9 +80,18 @@ def _openrouter_provider() -> Provider[Any]:
     """Give upstream's provider with the key that it reads itself, or with the one in `OR_API_KEY`."""
     from pydantic_ai.providers.openrouter import OpenRouterProvider
 
-    key = os.environ.get('OPENROUTER_API_KEY') or os.environ.get('OR_API_KEY')
+    from .providers.service import first_variable, missing_key_error
+
+    variables = ('OPENROUTER_API_KEY', 'OR_API_KEY')
+    key = first_variable(variables)
     if not key:
-        raise UserError(
-            "Set the 'OPENROUTER_API_KEY' or 'OR_API_KEY' environment variable (or pass a provider) to use 'openrouter:'."
-        )
-    return OpenRouterProvider(api_key=key)
+        raise missing_key_error(variables, 'OpenRouterProvider', 'openrouter')
+    return _own(OpenRouterProvider(api_key=key))
+
+
+def _own(provider: Provider[Any]) -> Provider[Any]:
+    """Give upstream's provider of a service without what the SDK found in OpenAI's variables."""
+    from .providers.service import without_openais_own
+
+    without_openais_own(provider.client)
+    return provider

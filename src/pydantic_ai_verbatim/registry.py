@@ -72,9 +72,12 @@ def _factory(prefix: str) -> ModelFactory:
     if len(claims) > 1:
         raise PrefixConflictError(prefix, [_shown(claim) for claim in claims])
     try:
-        return cast('ModelFactory', claims[0].load())
-    except Exception as error:
+        factory = claims[0].load()
+    except (Exception, SystemExit) as error:
         raise BrokenEntryPointError(prefix, _shown(claims[0])) from error
+    if not callable(factory):
+        raise BrokenEntryPointError(prefix, _shown(claims[0]))
+    return cast('ModelFactory', factory)
 
 
 @cache

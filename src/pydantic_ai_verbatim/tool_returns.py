@@ -4,6 +4,8 @@ An item's text is what upstream's `content_items(mode='str')` gives for it, so t
 exactly as it would read that item returned alone.
 """
 
+from collections import deque
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, cast
 
@@ -16,22 +18,26 @@ EMPTY_ITEM = '""'
 """What an item with an empty text is sent as: no content part is empty, and no position shifts."""
 
 
-def tuples_as_lists(request: ModelRequest) -> ModelRequest:
-    """Give each tuple-typed tool return a list instead, which it is anyway after a reload from JSON."""
-    if not any(_is_tuple_return(part) for part in request.parts):
+_JSON_ARRAYS = (tuple, set, frozenset, deque)
+"""What JSON has one form for, and a history that was reloaded from it a list."""
+
+
+def collections_as_lists(request: ModelRequest) -> ModelRequest:
+    """Give each tool return that is a tuple, a set or a deque a list instead, which it is anyway after a reload."""
+    if not any(_is_collection(part) for part in request.parts):
         return request
-    return replace(request, parts=[_tuple_as_list(part) for part in request.parts])
+    return replace(request, parts=[_as_list(part) for part in request.parts])
 
 
-def _is_tuple_return(part: ModelRequestPart) -> bool:
-    return isinstance(part, ToolReturnPart) and isinstance(part.content, tuple)
+def _is_collection(part: ModelRequestPart) -> bool:
+    return isinstance(part, ToolReturnPart) and isinstance(part.content, _JSON_ARRAYS)
 
 
-def _tuple_as_list(part: ModelRequestPart) -> ModelRequestPart:
-    if not _is_tuple_return(part):
+def _as_list(part: ModelRequestPart) -> ModelRequestPart:
+    if not _is_collection(part):
         return part
     tool_return = cast('ToolReturnPart', part)
-    return replace(tool_return, content=list(cast('tuple[Any, ...]', tool_return.content)))
+    return replace(tool_return, content=list(cast('Iterable[Any]', tool_return.content)))
 
 
 def item_texts(part: ToolReturnPart) -> list[str] | None:
@@ -42,7 +48,8 @@ def item_texts(part: ToolReturnPart) -> list[str] | None:
     """
     if not isinstance(part.content, list) or part.outcome in ERROR_OUTCOMES or part.files:
         return None
-    return [str(item) or EMPTY_ITEM for item in part.content_items(mode='str', wrap_if_error=False)]
+    items = cast('list[str]', part.content_items(mode='str', wrap_if_error=False))
+    return [str.__str__(item) or EMPTY_ITEM for item in items]  # an enum's own `str()` would name its member
 
 
 def joined(part: ToolReturnPart, texts: list[str]) -> str:

@@ -120,7 +120,7 @@ async def test_a_template_that_spoils_parts_gets_text_from_the_first_request_on(
         await request(model, stream=stream)
     assert server.tool_contents == [sent, sent]
     assert [path for path, _ in server.requests] == ['/props', '/apply-template']
-    assert learned_formats() == ({} if sent == NATIVE else {Endpoint(f'{root}/v1/', 'm'): 'text'})
+    assert learned_formats() == ({} if sent == NATIVE else {Endpoint(f'{root}/v1', 'm'): 'text'})
 
 
 async def test_the_question_carries_no_key_and_is_put_once_for_concurrent_runs() -> None:

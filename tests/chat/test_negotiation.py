@@ -14,7 +14,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from pydantic_ai import Agent
 from pydantic_ai.capabilities import Instrumentation
-from pydantic_ai.exceptions import ModelAPIError, ModelHTTPError, UnexpectedModelBehavior, UserError
+from pydantic_ai.exceptions import ModelAPIError, ModelHTTPError, UserError
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, ToolCallPart, ToolReturnPart, UserPromptPart
 from pydantic_ai.models.instrumented import InstrumentationSettings
 
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.anyio
 
 KEY = 'openai_compatible_tool_return_format'
 NATIVE = [{'type': 'text', 'text': 'a'}, {'type': 'text', 'text': 'b'}]
-ENDPOINT = Endpoint('https://llm.example.com/v1/', 'm')
+ENDPOINT = Endpoint('https://llm.example.com/v1', 'm')
 REJECTION = {'error': {'message': 'invalid type: sequence, expected a string', 'type': 'invalid_request_error'}}
 
 
@@ -303,9 +303,9 @@ async def test_a_hundred_concurrent_runs_give_one_warning_and_one_extra_request_
     assert len(wire.bodies) == 300
 
 
-async def test_a_stream_without_any_event_is_upstreams_to_judge() -> None:
+async def test_a_stream_without_any_event_is_a_typed_error() -> None:
     wire = Wire(lambda _: sse([]))
-    with pytest.raises(UnexpectedModelBehavior):
+    with pytest.raises(ModelAPIError):
         await request(OpenAICompatibleModel('m', provider=wire.provider()), stream=True)
 
 
@@ -330,15 +330,44 @@ async def test_cancelled_between_the_two_tries() -> None:
 
 
 def test_forget_by_base_url_and_by_model() -> None:
-    for base_url in ('https://a/', 'https://b/'):
+    for base_url in ('https://a/v1', 'https://b/v1'):
         for model in ('x', 'y'):
             negotiation.learn(Endpoint(base_url, model), negotiation.Decision('text', 'rejected'))
-    forget('https://a/', 'x')
-    assert Endpoint('https://a/', 'x') not in learned_formats()
+    forget('https://A/v1/', 'x')
+    assert Endpoint('https://a/v1', 'x') not in learned_formats()
     forget(model_name='y')
-    assert list(learned_formats()) == [Endpoint('https://b/', 'x')]
-    forget(base_url='https://b/')
+    assert list(learned_formats()) == [Endpoint('https://b/v1', 'x')]
+    forget(base_url='https://b/v1')
     assert learned_formats() == {}
+
+
+@pytest.mark.parametrize('second', [{}, {'error': {'message': 'later'}}, []], ids=str)
+@pytest.mark.parametrize('stream', [False, True], ids=['whole', 'streamed'])
+async def test_a_second_try_without_an_answer_is_none(second: Any, stream: bool) -> None:
+    """It teaches nothing, and the first error is raised."""
+
+    def respond(request: httpx2.Request) -> httpx2.Response:
+        if has_parts(request):
+            return httpx2.Response(400, json=REJECTION)
+        return sse([second] if second else []) if stream else httpx2.Response(200, json=second)
+
+    wire = Wire(respond)
+    with pytest.raises(ModelHTTPError, match='expected a string'):
+        await request(OpenAICompatibleModel('m', provider=wire.provider()), stream=stream)
+    assert learned_formats() == {}
+
+
+@pytest.mark.parametrize(
+    'error', [{'message': 'content must be a string', 'code': 400}, {'message': 'bad', 'code': 422}]
+)
+async def test_an_error_inside_a_whole_200_teaches_too(error: Any) -> None:
+    def respond(request: httpx2.Request) -> httpx2.Response:
+        return httpx2.Response(200, json={'error': error}) if has_parts(request) else answer(request)
+
+    wire = Wire(respond)
+    with pytest.warns(ToolReturnFormatWarning):
+        await request(OpenAICompatibleModel('m', provider=wire.provider()))
+    assert learned_formats() == {ENDPOINT: 'text'}
 
 
 async def test_a_key_in_the_base_url_is_not_shown(caplog: pytest.LogCaptureFixture) -> None:
@@ -347,7 +376,7 @@ async def test_a_key_in_the_base_url_is_not_shown(caplog: pytest.LogCaptureFixtu
     provider = wire.provider('https://user:secret-key@llm.example.com/v1?key=secret-key')
     with pytest.warns(ToolReturnFormatWarning) as caught:
         await request(OpenAICompatibleModel('m', provider=provider))
-    assert list(learned_formats()) == [Endpoint('https://llm.example.com/v1/', 'm')]
+    assert list(learned_formats()) == [ENDPOINT]
     assert 'secret-key' not in str(caught[0].message) + caplog.text
 
 

@@ -40,6 +40,11 @@ class Color(Enum):
     RED = 'red'
 
 
+class Shade(str, Enum):  # noqa: UP042  # unlike a `StrEnum`, it prints its member's name
+    NONE = ''
+    DARK = 'dark'
+
+
 class City(BaseModel):
     name: str
     founded: date | None = None
@@ -94,6 +99,8 @@ SHAPES = [
         ],
         id='models, datetimes and enums',
     ),
+    pytest.param([Shade.DARK, Shade.NONE], [text('dark'), text('""')], id='enums that are strings'),
+    pytest.param({'a'}, [text('a')], id='set'),
     pytest.param(['only'], [text('only')], id='one element'),
     pytest.param([], '[]', id='empty'),
     pytest.param(['', 'a', '', Color.NONE], [text('""'), text('a'), text('""'), text('""')], id='empty strings'),

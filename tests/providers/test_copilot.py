@@ -50,6 +50,7 @@ def returned(content: Any, *after: Any) -> ModelRequest:
         ([ModelRequest(parts=[UserPromptPart(['a', AUDIO])])], USER),
         ([ModelRequest(parts=[UserPromptPart([LINK])]), CALL, returned('a')], AGENT | VISION),
         ([HI, CALL, returned(['a', IMAGE])], AGENT | VISION),
+        ([HI, CALL, returned(('a', IMAGE))], AGENT | VISION),
     ],
 )
 def test_headers_say_who_asks_and_whether_there_is_an_image(messages: Any, headers: dict[str, str]):

@@ -29,10 +29,17 @@ def repaired_completion(response: object, dialect: Dialect) -> ChatCompletion:
         UnexpectedModelBehavior: For a reply in another API's shape.
     """
     if isinstance(response, ChatCompletion):
-        raw = response.model_dump(warnings=False)
+        raw = _dumped(response, dialect)
         body = repair_reply(raw, dialect)
         return response if body is raw else _constructed(body)
     return _constructed(repair_reply(_body(response, dialect), dialect))
+
+
+def _dumped(response: BaseModel, dialect: Dialect) -> JsonObject:
+    try:
+        return response.model_dump(warnings=False)
+    except UnicodeError:  # half a character in a field's name, which pydantic cannot write
+        raise_unreadable(f'{dialect.system} answered with what is no text', repr(response), dialect)
 
 
 def _constructed(body: JsonObject) -> ChatCompletion:
@@ -44,7 +51,7 @@ def _body(response: object, dialect: Dialect) -> JsonObject:
     if isinstance(response, str):
         return _body_in_text(response, dialect)
     if is_list(response):  # the SDK has made objects of its items
-        response = [item.model_dump(warnings=False) if isinstance(item, BaseModel) else item for item in response]
+        response = [_dumped(item, dialect) if isinstance(item, BaseModel) else item for item in response]
     found = objects(response)
     if not found:
         raise_unreadable(f'{dialect.system} answered with what is no object', response, dialect)
@@ -79,7 +86,7 @@ def assembled(chunks: list[JsonObject], dialect: Dialect) -> JsonObject:
     message: JsonObject = {'role': 'assistant', 'content': None}
     calls: dict[int, JsonObject] = {}
     for chunk in chunks:
-        if 'error' in chunk:
+        if chunk.get('error'):
             raise typed_error(chunk['error'], dialect, in_stream=True)
         body.update({name: value for name, value in chunk.items() if name != 'choices' and value is not None})
         for part in chunk['choices']:

@@ -89,12 +89,11 @@ def _error(error: object, body: JsonObject) -> JsonObject:
     if is_list(error) and error:
         error = error[0]
     if not is_object(error):
-        return _coded({'message': as_text(error) if error is not True else as_text(body)}, body)
-    found = error
-    if is_object(found.get('error')):  # wrapped once more
-        return _error(found['error'], found)
-    message = next((found[key] for key in _MESSAGE_KEYS if found.get(key) and isinstance(found[key], str)), None)
-    return _coded({**found, 'message': message or as_text(found)}, body)
+        return _coded({'message': (as_text(error) if error is not True else '') or as_text(body)}, body)
+    if is_object(error.get('error')):  # wrapped once more
+        return _error(error['error'], error)
+    message = next((error[key] for key in _MESSAGE_KEYS if error.get(key) and isinstance(error[key], str)), None)
+    return _coded({**error, 'message': message or as_text(error)}, body)
 
 
 def _coded(error: JsonObject, body: JsonObject) -> JsonObject:

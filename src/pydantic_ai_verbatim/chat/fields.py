@@ -95,7 +95,7 @@ def position(value: object) -> int | None:
         return None
     if isinstance(value, int):
         return value
-    return int(value) if isinstance(value, str) and value.isdecimal() else None
+    return int(value) if isinstance(value, str) and value.isdecimal() and len(value) < 10 else None
 
 
 def created_at(value: object) -> int:
@@ -138,6 +138,7 @@ def meaning_of(key: str) -> FinishReason | None:
 
 _COUNTS = {'prompt_tokens': 'input_tokens', 'completion_tokens': 'output_tokens'}
 _DETAILS = ('prompt_tokens_details', 'completion_tokens_details')
+_TOO_MANY = 10**15  # beyond it, a count is none, and beyond 64 bits upstream's arithmetic fails
 
 
 def usage_of(value: object) -> JsonObject | None:
@@ -153,24 +154,28 @@ def usage_of(value: object) -> JsonObject | None:
 
 def _is_sound(usage: JsonObject) -> bool:
     return (
-        type(usage.get('prompt_tokens')) is int
-        and type(usage.get('completion_tokens')) is int
-        and type(usage.get('total_tokens')) is int
-        and all(_sound_details(usage.get(name)) for name in _DETAILS)
+        _is_count(usage.get('prompt_tokens'))
+        and _is_count(usage.get('completion_tokens'))
+        and _is_count(usage.get('total_tokens'))
+        and all(_are_sound_details(usage.get(name)) for name in _DETAILS)
     )
 
 
-def _sound_details(details: object) -> bool:
-    if details is None:
-        return True
-    return is_object(details) and all(value is None or type(value) is int for value in details.values())
+def _are_sound_details(details: object) -> bool:
+    return details is None or (
+        is_object(details) and all(value is None or _is_count(value) for value in details.values())
+    )
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and 0 <= value < _TOO_MANY
 
 
 def _count(*values: object) -> int:
     for value in values:
-        if isinstance(value, str) and value.isdecimal():
+        if isinstance(value, str) and value.isdecimal() and len(value) < 16:
             return int(value)
-        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e18:
+        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < _TOO_MANY:
             return int(value)
     return 0
 

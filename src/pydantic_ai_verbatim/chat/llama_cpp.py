@@ -80,8 +80,9 @@ def _is_llama_cpp(props: dict[str, Any]) -> bool:
 
 async def _request(client: AsyncOpenAI, method: str, path: str, body: Any = None) -> dict[str, Any]:
     """Send one request to the server's root through the model's own HTTP client: no key, no retry, no redirect."""
-    url = urlsplit(str(client.base_url))._replace(path=path, query='', fragment='').geturl()
-    options: Any = {'headers': {'Authorization': Omit()}, 'max_retries': 0, 'follow_redirects': False}
+    base = urlsplit(str(client.base_url))
+    url = base._replace(netloc=base.netloc.rpartition('@')[2], path=path, query='', fragment='').geturl()
+    options: Any = {'headers': {'Authorization': Omit()}, 'max_retries': 0, 'follow_redirects': False, 'security': {}}
     expected: Any = {'cast_to': object, 'stream': True, 'stream_cls': AsyncStream[object], 'options': options}
     stream = await (client.get(url, **expected) if method == 'GET' else client.post(url, body=body, **expected))
     async with stream:

@@ -30,7 +30,7 @@ from pydantic_ai.profiles import ModelProfile, ModelProfileSpec
 from pydantic_ai.providers import Provider
 from pydantic_ai.settings import ModelSettings
 
-from ..tool_returns import EMPTY_LIST, as_json, item_texts, joined, tuples_as_lists
+from ..tool_returns import EMPTY_LIST, as_json, collections_as_lists, item_texts, joined
 from . import llama_cpp, negotiation, requests
 from .completions import repaired_completion, undecoded_body
 from .content_types import MODEL, keep_content_types, with_original_calls
@@ -150,7 +150,7 @@ class OpenAICompatibleModel(OpenAIChatModel):
         Upstream yields one `role: tool` message for each tool return, in the order of the parts.
         """
         attempt = _attempt.get() or Attempt(self._decide(self.settings))
-        message = tuples_as_lists(message)
+        message = collections_as_lists(message)
         returns = (part for part in message.parts if _becomes_tool_message(part))
         async for param in super()._map_user_message(message):
             if param['role'] == 'tool':
@@ -203,7 +203,7 @@ class OpenAICompatibleModel(OpenAIChatModel):
                 raise
             rejection = error
         try:
-            reply = await self._create(Attempt(Decision('text', 'rejected')), *request)
+            reply = await self._create(Attempt(Decision('text', 'rejected'), is_second=True), *request)
         except AgentRunError:
             raise rejection  # noqa: B904  # the second error is its context
         negotiation.learn_rejection(self._endpoint, rejection)
@@ -221,6 +221,8 @@ class OpenAICompatibleModel(OpenAIChatModel):
         with _attempting(attempt), rereading_errors(self._compatible_profile):
             reply = await self._receive(messages, stream, model_settings, model_request_parameters)
         if not isinstance(reply, AsyncStream):
+            if attempt.is_watched:  # an error inside a 200 counts, too
+                reply = repaired_completion(reply, self._dialect)
             negotiation.notice_reply(self._endpoint, reply)
             return reply
         peeked = await PeekedStream.peek(reply)

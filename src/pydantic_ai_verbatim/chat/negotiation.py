@@ -73,11 +73,17 @@ class Decision(NamedTuple):
 
 @dataclass
 class Attempt:
-    """One request on its way out: its decision, and whether it carries list returns and native parts."""
+    """One request on its way out: its decision, whether it carries list returns and native parts, and is a second try."""
 
     decision: Decision
     carries_lists: bool = False
     carries_parts: bool = False
+    is_second: bool = False
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether its success or failure decides on something."""
+        return self.is_second or (self.carries_parts and self.decision.heals)
 
     def is_refused_by(self, error: ModelAPIError) -> bool:
         """Whether an error may be about the native parts that this attempt carried and may give up."""
@@ -161,6 +167,8 @@ def learned_formats() -> dict[Endpoint, WireFormat]:
 
 def forget(base_url: str | None = None, model_name: str | None = None) -> None:
     """Forget what was learned, about one base URL, one model, both, or (without arguments) about every endpoint."""
+    if base_url is not None:
+        base_url = public_base_url(base_url)
     with _learning:
         for endpoint in [*_learned, *_questioned, *_suspected]:
             if base_url in (None, endpoint.base_url) and model_name in (None, endpoint.model_name):
@@ -248,6 +256,7 @@ def is_private(base_url: str) -> bool:
 
 @lru_cache(maxsize=64)
 def public_base_url(url: str) -> str:
-    """Give a base URL without user info, query and fragment, which may hold a key."""
+    """Give a base URL in its one form, without user info, query and fragment, which may hold a key."""
     parts = urlsplit(url)
-    return parts._replace(netloc=parts.netloc.rpartition('@')[2], query='', fragment='').geturl()
+    host = parts.netloc.rpartition('@')[2].lower()
+    return parts._replace(netloc=host, path=parts.path.rstrip('/'), query='', fragment='').geturl()

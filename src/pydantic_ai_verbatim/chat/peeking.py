@@ -4,18 +4,18 @@ from collections.abc import AsyncIterator
 from types import TracebackType
 from typing import Any, Self
 
-from openai import APIError, AsyncStream
+from openai import AsyncStream
 
 
 class PeekedStream:
     """Upstream's view of an `AsyncStream`: iteration, `close()` and the context manager.
 
     Attributes:
-        first: The first chunk, or `None` for a stream that ended or failed before it.
-        error: What the SDK raised instead of a first chunk; iteration raises it again.
+        first: The first chunk, or `None` for a stream that failed before it.
+        error: What was raised instead of a first chunk; iteration raises it again.
     """
 
-    def __init__(self, stream: AsyncStream[Any], first: Any, error: APIError | None) -> None:
+    def __init__(self, stream: AsyncStream[Any], first: Any, error: Exception | None) -> None:
         self._stream = stream
         self.first = first
         self.error = error
@@ -24,15 +24,14 @@ class PeekedStream:
     async def peek(cls, stream: AsyncStream[Any]) -> Self:
         """Wait for the first event of a stream."""
         try:
-            return cls(stream, await anext(stream, None), None)
-        except APIError as error:
+            return cls(stream, await anext(stream), None)
+        except Exception as error:  # noqa: BLE001  # it is raised again where upstream reads it
             return cls(stream, None, error)
 
     async def __aiter__(self) -> AsyncIterator[Any]:
         if self.error is not None:
             raise self.error
-        if self.first is not None:
-            yield self.first
+        yield self.first
         async for chunk in self._stream:
             yield chunk
 

@@ -138,7 +138,7 @@ def _deepseek(model_name: str) -> ModelProfile:
             openai_compatible_thinking_field_on_tool_calls=True,
             openai_compatible_unique_tool_call_ids=True,
             # "does not support successive user or assistant messages" (BerriAI/litellm#8018)
-            openai_compatible_merges_neighbours=model_name == 'deepseek-reasoner',
+            openai_compatible_merges_neighbours=model_name.startswith('deepseek-reasoner'),
         ),
     )
 
@@ -185,26 +185,27 @@ def _gemini(model_name: str) -> ModelProfile:
 
 _FAMILIES: Mapping[str, Callable[[str], ModelProfile | None]] = {
     'glm': _glm,
-    'kimi|moonshot': _kimi,
+    'kimi|moonshot(?:ai)?': _kimi,
     'deepseek': _deepseek,
-    'gpt-oss': _gpt_oss,
-    'minimax': _minimax,
+    'gpt[-_]?oss': _gpt_oss,
+    'minimax(?:ai)?': _minimax,
     'mimo': lambda _: _REASONS_IN_FIELD,
     'qwen|qwq': qwen_model_profile,
     'grok': _grok,
     'llama': meta_model_profile,
     'gemma': google_model_profile,
-    'mistral|mixtral|ministral|magistral|codestral|devstral|pixtral|voxtral': mistral_model_profile,
-    'command-': cohere_model_profile,
+    'mistral(?:ai)?|mixtral|ministral|magistral|codestral|devstral|pixtral|voxtral': mistral_model_profile,
+    'command(?=-)': cohere_model_profile,
     'claude': _claude,
     'gemini': _gemini,
 }
 """How a family's models are named (a regular expression), and its profile for the name from there on."""
 
 _OPENAI_MODEL = re.compile(
-    r'^(?:openai[-.])?((?:gpt-(?:\d|audio|realtime)|ft:|chatgpt|codex|computer-use|o[134](?:-|$)).*)'
+    r'^(?:openai[-.])?((?:gpt-(?:[3-9](?![a-z])|4o|audio|realtime)|ft:(?:gpt|o)|chatgpt-|codex-|computer-use-|o[134]'
+    r'(?:-(?:mini|pro|preview|deep|\d)|$)).*)'
 )
-_WORDS = {re.compile(rf'(?:^|[^a-z0-9])({words})'): profile for words, profile in _FAMILIES.items()}
+_WORDS = {re.compile(rf'(?:^|[^a-z0-9])(?:chat)?({words})(?![a-z])'): profile for words, profile in _FAMILIES.items()}
 
 
 def family_profile(model_name: str) -> OpenAICompatibleModelProfile:

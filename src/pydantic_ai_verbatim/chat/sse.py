@@ -14,7 +14,7 @@ from openai import AsyncStream
 
 from .dialect import Dialect
 from .faults import raise_unreadable
-from .json_value import JsonObject
+from .json_value import JsonObject, is_list, is_object
 from .streaming import StreamRepair
 
 _KEEP_ALIVES = frozenset({'ping', 'heartbeat', 'keepalive', 'keep-alive'})
@@ -165,7 +165,7 @@ class Unparsed:
 
 def _only_object_in(data: str) -> JsonObject | None:
     """Read the object that nearly all events hold."""
-    if data[:1] == '{':
+    if data[:1] == '{' and '\\ud' not in data:
         with suppress(ValueError, RecursionError):
             return json.loads(data)
     return None
@@ -177,10 +177,17 @@ def values_in(text: str) -> Iterator[Parsed | Unparsed | None]:
         yield None
         return
     try:
-        yield Parsed(json.loads(text))
+        yield Parsed(nameable(json.loads(text)))
         return
     except (ValueError, RecursionError):
         yield from _glued_values(text)
+
+
+def nameable(value: Any) -> Any:
+    """Give a JSON value without half characters in the names of fields, which pydantic cannot write."""
+    if is_object(value):
+        return {key.encode('utf-8', 'replace').decode(): nameable(item) for key, item in value.items()}
+    return [nameable(item) for item in value] if is_list(value) else value
 
 
 def _glued_values(text: str) -> Iterator[Parsed | Unparsed | None]:
@@ -193,7 +200,7 @@ def _glued_values(text: str) -> Iterator[Parsed | Unparsed | None]:
         except (ValueError, RecursionError):
             yield Unparsed(text)
             return
-        yield Parsed(value)
+        yield Parsed(nameable(value))
         text = text[end:].lstrip(' \t\r\n,').removeprefix('data:').lstrip()
 
 

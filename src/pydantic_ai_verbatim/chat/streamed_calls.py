@@ -239,7 +239,8 @@ class CallAssembler:
             new_id = call.sent_id = distinct(fragment.id, self._taken)
         name, arguments = self._new_name(call), self._new_arguments(call, fragment)
         function = fragment.function
-        if (function.get('name') or '') != name or function.get('arguments') != arguments:
+        named = function.get('name')
+        if (named != name if name else named not in (None, '')) or function.get('arguments') != arguments:
             function = {**function, 'name': name or None, 'arguments': arguments}
         sent = _same_or_new(fragment.raw, call.out, new_id, function)
         if name and call.leak is not None and call.leak.content_type is not None:

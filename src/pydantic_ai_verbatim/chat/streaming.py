@@ -152,7 +152,8 @@ class StreamRepair:
         return True
 
     def _are_plain_calls(self, calls: list[Any], number: object) -> bool:
-        return len(calls) == 1 and self._owners.get('tool_calls') == number and self.calls.is_plain(calls[0], number)
+        is_own = len(calls) == 1 and self._owners.get('tool_calls') == number
+        return is_own and is_object(calls[0]) and self.calls.is_plain(calls[0], number)
 
     # All others -------------------------------------------------------------------------------------------------------
 

@@ -4,10 +4,13 @@ A variant states its default provider and its class of streamed responses, what 
 what the service wants in each request.
 """
 
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
+from pydantic import ValidationError
+from pydantic_ai.exceptions import UnexpectedModelBehavior
 from pydantic_ai.messages import ModelMessage
 from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.models.github_copilot import GitHubCopilotModel
@@ -29,6 +32,14 @@ _OPENROUTER_FINISH_REASONS = {
 @dataclass
 class OpenRouterRepairedStreamedResponse(RepairedStreamedResponse, OpenRouterStreamedResponse):
     """OpenRouter's streamed responses, whose chunks came through the repairs."""
+
+    async def _validate_response(self) -> AsyncGenerator[Any]:
+        """Upstream validates each chunk; one that still fails is what the server did wrong."""
+        try:
+            async for chunk in super()._validate_response():
+                yield chunk
+        except ValidationError as error:
+            raise UnexpectedModelBehavior(f'OpenRouter streamed a chunk that cannot be read: {error}') from error
 
 
 @dataclass(init=False)

@@ -9,9 +9,10 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 import httpx2
-from pydantic_ai.messages import BinaryContent, ImageUrl, ModelMessage, ToolReturnPart, UserPromptPart
+from pydantic_ai.messages import BinaryContent, ImageUrl, ModelMessage, ModelRequest, ToolReturnPart, UserPromptPart
 from pydantic_ai.providers.github_copilot import GitHubCopilotProvider
 
+from ..tool_returns import collections_as_lists
 from .service import first_variable, missing_key_error
 
 if TYPE_CHECKING:
@@ -83,6 +84,8 @@ def _user_spoke_last(messages: Sequence[ModelMessage]) -> bool:
 
 
 def _contents(message: ModelMessage) -> Iterator[object]:
+    if isinstance(message, ModelRequest):
+        message = collections_as_lists(message)
     for part in message.parts:
         if isinstance(part, UserPromptPart) and not isinstance(part.content, str):
             yield from part.content

@@ -76,7 +76,8 @@ def _split(address: str) -> SplitResult:
     else:
         if named:
             return url
+    shown = address.rpartition('@')[2]
     raise UserError(
-        f"{address!r} is no address of an LM Studio server. Give one like 'http://127.0.0.1:1234/v1' as `base_url=` "
+        f"{shown!r} is no address of an LM Studio server. Give one like 'http://127.0.0.1:1234/v1' as `base_url=` "
         'or in the `LM_STUDIO_BASE_URL` environment variable.'
     )

@@ -81,8 +81,7 @@ class ServiceProvider(OpenAICompatibleProvider):
             given['openai_client'] = openai_client
         super().__init__(self.service.name, **given)
         if openai_client is None:
-            # The SDK reads `OPENAI_ORG_ID` and `OPENAI_PROJECT_ID`, which are OpenAI's and nobody else's.
-            self.client.organization = self.client.project = None
+            without_openais_own(self.client)
 
     def _found_base_url(self, given: str | None) -> str:
         return given or first_variable(self.service.base_url_variables) or self.service.base_url
@@ -92,6 +91,19 @@ class ServiceProvider(OpenAICompatibleProvider):
         if self.service.needs_api_key and not api_key:
             raise missing_key_error(self.service.api_key_variables, type(self).__name__, self.service.name)
         return api_key
+
+
+def without_openais_own(client: AsyncOpenAI) -> None:
+    """Take from a client of another service what the SDK found in OpenAI's own variables.
+
+    They are `OPENAI_ORG_ID`, `OPENAI_PROJECT_ID` and `OPENAI_CUSTOM_HEADERS`, whose lines would even replace the
+    service's key.
+    """
+    client.organization = client.project = None
+    for line in os.environ.get('OPENAI_CUSTOM_HEADERS', '').split('\n'):
+        name, _, value = line.partition(':')
+        if client._custom_headers.get(name.strip()) == value.strip():
+            client._custom_headers = {k: v for k, v in client._custom_headers.items() if k != name.strip()}
 
 
 def first_variable(names: Sequence[str]) -> str | None:

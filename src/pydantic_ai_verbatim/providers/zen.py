@@ -63,4 +63,5 @@ class ZenProvider(ServiceProvider):
 def _served_elsewhere(model_name: str) -> str | None:
     if openai_model_name(model_name):
         return _RESPONSES
-    return next((model for prefix, model in _ELSEWHERE.items() if model_name.lower().startswith(prefix)), None)
+    name = model_name.lower().rpartition('/')[2]
+    return next((model for prefix, model in _ELSEWHERE.items() if name.startswith(prefix)), None)
