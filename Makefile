@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: install demo picture test fuzz bench check lock lowest record e2e
+.PHONY: install demo picture test coverage fuzz bench check lowest lock record e2e
 
 install: $(VENV)/installed
 
@@ -22,6 +22,9 @@ picture: install
 	@$(BIN)/verbatim demo --svg docs/images/demo.svg
 
 test: install
+	$(BIN)/pytest
+
+coverage: install
 	$(BIN)/pytest --cov
 
 # The law over 200,000 random samples, and what else is searched for counter-examples.

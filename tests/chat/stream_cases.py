@@ -52,6 +52,7 @@ ONE, TWO = (
     Says([call(), call(arguments=ROME, id='c2')], 'tool_call', NONE),
 )
 NAMELESS = Says([call(id=GENERATED)], 'tool_call', NONE)
+NOTHING = Fails(UnexpectedModelBehavior, 'ended without content')
 USAGE = {'prompt_tokens': 3, 'completion_tokens': 2, 'total_tokens': 5}
 
 
@@ -243,7 +244,7 @@ CASES: list[tuple[str, list[Any], Expected]] = [
         Says([call(arguments=FIRST, id=GENERATED), call('now', '{}', GENERATED)], 'tool_call', NONE),
     ),
     ('name-never', [of(piece(0, 'c1', ..., PARIS)), CALLS], Fails(ModelAPIError, 'a tool call without a name')),
-    ('call-never-begun', [A, of(piece(0)), STOP], Says([text('a')], 'tool_call', NONE)),
+    ('call-never-begun', [A, of(piece(0)), STOP], JUST_A),
     # Repeats
     (
         'repeated-at-the-end',
@@ -400,7 +401,7 @@ CASES: list[tuple[str, list[Any], Expected]] = [
     ('event-ping-as-data', [data('ping'), A, data('{"type": "ping"}'), STOP], JUST_A),
     ('event-some-text', [data('please wait'), A, STOP], JUST_A),
     ('events-of-text-alone', [data('Service Unavailable')], Fails(ModelAPIError, 'Service Unavailable')),
-    ('no-event', [': nothing\n\n'], Fails(ModelAPIError, 'no answer')),
+    ('no-event', [': nothing\n\n'], NOTHING),
     # Lines
     ('line-id-alone', ['id: 1\n\n', A, 'id: 2\n\n', STOP], JUST_A),
     ('line-retry-alone', ['retry: 3000\n\n', A, STOP], JUST_A),
@@ -555,9 +556,9 @@ BROKEN_OFF: list[tuple[str, list[Any], Expected]] = [
     ('json-over-lines-for-a-stream', [json.dumps(saying('a'), indent=2)], Says([text('a')])),
     ('json-lines-for-a-stream', [json.dumps(A) + '\n' + json.dumps(STOP) + '\n'], JUST_A),
     ('json-error-for-a-stream', ['{"error": "no such route"}'], Fails(ModelAPIError, 'no such route')),
-    ('json-list-for-a-stream', ['[]'], Fails(ModelAPIError, 'no answer')),
-    ('json-null-for-a-stream', ['null'], Fails(ModelAPIError, 'no answer')),
+    ('json-list-for-a-stream', ['[]'], NOTHING),
+    ('json-null-for-a-stream', ['null'], NOTHING),
     ('html-for-a-stream', ['<html>502 Bad Gateway</html>'], Fails(ModelAPIError, '502 Bad Gateway')),
-    ('nothing-for-a-stream', [''], Fails(ModelAPIError, 'no answer')),
+    ('nothing-for-a-stream', [''], NOTHING),
 ]
 """Streams without `[DONE]`."""

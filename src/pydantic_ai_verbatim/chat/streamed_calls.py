@@ -55,6 +55,7 @@ class Call:
     pieces: list[str] = field(default_factory=list[str])
     size: int = 0
     withheld: bool = False
+    is_sent: bool = False
     leak: Leak | None = None
 
     def add(self, text: str) -> None:
@@ -118,8 +119,7 @@ class CallAssembler:
             if call.id or not fragment.id:
                 return None
             fragment.name = fragment.arguments = ''  # but for its id, which comes late
-        sent = self._sent(call, fragment)
-        return sent if call.is_addressed else None
+        return self._sent(call, fragment)
 
     def is_plain(self, fragment: JsonObject, choice: object) -> bool:
         """Take the fragment that nearly all are, more arguments of the latest call, without a closer look."""
@@ -231,15 +231,19 @@ class CallAssembler:
 
     # What is sent on --------------------------------------------------------------------------------------------------
 
-    def _sent(self, call: Call, fragment: Fragment) -> JsonObject:
+    def _sent(self, call: Call, fragment: Fragment) -> JsonObject | None:
         call.name = self._full_name(call, fragment)
         new_id = ''
         if fragment.id and not call.id:
             call.id = fragment.id
             new_id = call.sent_id = distinct(fragment.id, self._taken)
         name, arguments = self._new_name(call), self._new_arguments(call, fragment)
-        function = fragment.function
-        named = function.get('name')
+        if not call.is_sent:
+            if not name:
+                return None  # upstream loses count of its parts where a call has no name yet
+            call.is_sent, new_id = True, call.sent_id
+            arguments = '' if call.withheld else call.arguments
+        named, function = fragment.function.get('name'), fragment.function
         if (named != name if name else named not in (None, '')) or function.get('arguments') != arguments:
             function = {**function, 'name': name or None, 'arguments': arguments}
         sent = _same_or_new(fragment.raw, call.out, new_id, function)
