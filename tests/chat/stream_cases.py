@@ -287,6 +287,12 @@ CASES: list[tuple[str, list[Any], Expected]] = [
     ('call-without-function-later', [of(piece(0, 'c1', W, PARIS)), of({'index': 0, 'function': None}), CALLS], ONE),
     ('call-type-missing', [of({'index': 0, 'id': 'c1', 'function': {'name': W, 'arguments': PARIS}}), CALLS], ONE),
     ('call-type-empty', [of(piece(0, 'c1', W, PARIS, type='')), CALLS], ONE),
+    (
+        'call-type-another-later',
+        [of(piece(0, 'c1', W, FIRST)), of(piece(0, arguments=SECOND, type='tool')), CALLS],
+        ONE,
+    ),
+    ('provider-a-number', [{**A, 'provider': 5}, STOP], JUST_A),
     ('call-an-object', [chunk({'tool_calls': piece(0, 'c1', W, PARIS)}), CALLS], ONE),
     ('call-null', [of(None, piece(0, 'c1', W, PARIS)), CALLS], ONE),
     ('call-a-string', [of('now'), CALLS], Fails(ModelAPIError, 'now')),

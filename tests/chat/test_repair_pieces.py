@@ -1,5 +1,6 @@
 """The pieces of the repairs by themselves: lines, events, thinking tags, names and single fields."""
 
+from collections.abc import AsyncIterator
 from itertools import pairwise
 from typing import Any
 
@@ -10,11 +11,13 @@ from hypothesis import strategies as st
 from openai import AsyncOpenAI, AsyncStream
 from openai.types.chat import ChatCompletionChunk
 from pydantic_ai.exceptions import ModelAPIError, UnexpectedModelBehavior
+from pydantic_ai.models.openai import OpenAIStreamedResponse
 
 from pydantic_ai_verbatim.chat import fields
 from pydantic_ai_verbatim.chat.completions import assembled
 from pydantic_ai_verbatim.chat.dialect import Dialect
-from pydantic_ai_verbatim.chat.sse import EventDecoder, LineDecoder, nameable, repair_stream
+from pydantic_ai_verbatim.chat.model import OpenAICompatibleModel
+from pydantic_ai_verbatim.chat.sse import EventDecoder, LineDecoder, RepairingDecoder, nameable, repair_stream
 from pydantic_ai_verbatim.chat.thinking_tags import ThinkingTags
 
 from ..wire import chunk
@@ -108,6 +111,30 @@ async def test_the_sdk_takes_up_the_decoder_when_reading_begins():
     assert hasattr(stream._decoder, 'aiter_bytes')
     chunks = [item async for item in repair_stream(stream, DIALECT)]
     assert [type(item) for item in chunks] == [ChatCompletionChunk]
+
+
+async def test_the_decoder_ends_with_the_servers_done():
+    """The decoder says `[DONE]` once, as the SDK looks for it, and reads no more."""
+
+    async def source() -> AsyncIterator[bytes]:
+        yield event_stream([chunk({'content': 'a'})])
+        yield event_stream([chunk({'content': 'b'})])
+
+    events = [event async for event in RepairingDecoder(DIALECT).aiter_bytes(source())]
+    assert [event.data.startswith('[DONE]') for event in events] == [False, True]
+    assert events[0].event is None
+
+
+async def test_a_subclass_may_have_a_streamed_response_of_its_own():
+    """A user's subclass that goes back to upstream's class of streamed responses still streams."""
+
+    class Plain(OpenAICompatibleModel):
+        @property
+        def _streamed_response_cls(self) -> type[OpenAIStreamedResponse]:
+            return OpenAIStreamedResponse
+
+    ours = model_of('compat', 'glm-5', streaming([chunk({'content': 'a'}), chunk({}, 'stop')]))
+    assert (await streamed(Plain('glm-5', provider=ours._provider))).text == 'a'
 
 
 async def test_a_body_after_done_is_not_read():

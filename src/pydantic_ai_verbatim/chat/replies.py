@@ -6,6 +6,9 @@ the server's own words. A well-formed reply comes back as the very object that w
 
 from typing import Any
 
+from openai.types.chat.chat_completion import Moderation
+from pydantic import ValidationError
+
 from . import fields
 from .dialect import Dialect
 from .faults import error_in, foreign_shape, raise_foreign, raise_unreadable, typed_error
@@ -71,7 +74,7 @@ def envelope(body: JsonObject, kind: str) -> JsonObject:
     if body.get('error') is not None:  # one that says nothing, as `''` or `{}`
         own['error'] = None
     for name, read in _OPTIONAL.items():
-        if name in body:
+        if body.get(name) is not None:
             own[name] = read(body[name])
     return own
 
@@ -80,13 +83,13 @@ def _object_or_none(value: object) -> object:
     return value if is_object(value) else None
 
 
-_MODERATED = ('moderation_results', 'error')
-
-
 def _moderation_or_none(value: object) -> object:
-    """OpenAI's moderation of a request and its answer holds both (the only shape that upstream can dump)."""
-    sides = [value.get('input'), value.get('output')] if is_object(value) else [None]
-    return value if all(is_object(side) and side.get('type') in _MODERATED for side in sides) else None
+    """OpenAI's moderation of a request and its answer; upstream dumps it without having validated it."""
+    try:
+        Moderation.model_validate(value)
+    except ValidationError:
+        return None
+    return value
 
 
 _OPTIONAL: dict[str, Any] = {
@@ -100,7 +103,7 @@ _OPTIONAL: dict[str, Any] = {
 
 # The replies that nearly all are -------------------------------------------------------------------------------------
 
-_PLAIN_KEYS = frozenset({'id', 'object', 'created', 'model', 'choices', 'usage'})
+_PLAIN_TEXTS = ('service_tier', 'system_fingerprint')
 _SPECIAL_FIELDS = frozenset({'tool_calls', 'annotations', 'audio', 'function_call', 'reasoning_details'})
 
 
@@ -115,8 +118,8 @@ def _is_plain(reply: JsonObject, dialect: Dialect) -> bool:
         return False
     if not 0 <= created <= fields.LATEST or fields.usage_of(reply.get('usage')) is not reply.get('usage'):
         return False
-    for name, value in reply.items():
-        if value is not None and name not in _PLAIN_KEYS:
+    for name in ('error', 'metadata', 'moderation', 'service_tier', 'system_fingerprint'):
+        if reply.get(name) is not None and (name not in _PLAIN_TEXTS or type(reply[name]) is not str):
             return False
     return is_object(choices[0]) and _is_plain_choice(choices[0])
 

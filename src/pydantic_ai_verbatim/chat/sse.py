@@ -175,12 +175,11 @@ def values_in(text: str) -> Iterator[Parsed | Unparsed | None]:
     """Read the JSON values in an event's data, which may be several, glued together; `None` is `[DONE]`."""
     if text.startswith(DONE) or text == f'"{DONE}"':
         yield None
-        return
-    try:
-        yield Parsed(nameable(json.loads(text)))
-        return
-    except (ValueError, RecursionError):
-        yield from _glued_values(text)
+    else:
+        try:
+            yield Parsed(nameable(json.loads(text)))
+        except (ValueError, RecursionError):
+            yield from _glued_values(text)
 
 
 def nameable(value: Any) -> Any:
@@ -192,16 +191,17 @@ def nameable(value: Any) -> Any:
 
 def _glued_values(text: str) -> Iterator[Parsed | Unparsed | None]:
     while text:
-        if text.startswith(DONE):
-            yield None
-            return
-        try:
-            value, end = _DECODER.raw_decode(text)
-        except (ValueError, RecursionError):
-            yield Unparsed(text)
-            return
-        yield Parsed(nameable(value))
+        value, end = (None, len(text)) if text.startswith(DONE) else _next_value(text)
+        yield value
         text = text[end:].lstrip(' \t\r\n,').removeprefix('data:').lstrip()
+
+
+def _next_value(text: str) -> tuple[Parsed | Unparsed, int]:
+    try:
+        value, end = _DECODER.raw_decode(text)
+    except (ValueError, RecursionError):
+        return Unparsed(text), len(text)
+    return Parsed(nameable(value)), end
 
 
 class RepairingDecoder:

@@ -45,11 +45,7 @@ class ThinkingTags:
 
     def _next(self, text: str) -> tuple[str | None, str]:
         """Give the next piece and the rest; `None` where it takes more text to tell."""
-        if self.where == 'start':
-            return self._before(text)
-        if self.where == 'thinking':
-            return self._inside(text)
-        return text, ''
+        return self._before(text) if self.where == 'start' else self._inside(text)
 
     def _before(self, text: str) -> tuple[str | None, str]:
         opening, said = self.tags[0], text.lstrip()
