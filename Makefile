@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: install demo picture test fuzz bench check lock lowest
+.PHONY: install demo picture test coverage fuzz bench check lowest lock record e2e
 
 install: $(VENV)/installed
 
@@ -22,6 +22,9 @@ picture: install
 	@$(BIN)/verbatim demo --svg docs/images/demo.svg
 
 test: install
+	$(BIN)/pytest
+
+coverage: install
 	$(BIN)/pytest --cov
 
 # The law over 200,000 random samples, and what else is searched for counter-examples.
@@ -48,3 +51,17 @@ lowest: install
 lock: install
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --all-extras --group dev \
 	  pyproject.toml --output-file requirements.lock
+
+# Record the cassettes of a server anew, or fill in the requests of the written ones:
+# make record SERVER=vllm [FAMILY=qwen3] (see docs/testing-against-real-servers.md).
+RECORDED = tests/l3 --deselect tests/l3/test_written.py --record-mode=rewrite
+WRITTEN  = tests/l3/test_written.py --disable-recording
+record: install
+	$(if $(SERVER),,$(error Name a server: make record SERVER=llama.cpp))
+	SERVER='$(SERVER)' FAMILY='$(FAMILY)' $(BIN)/pytest -n 0 $(if $(filter written,$(SERVER)),$(WRITTEN),$(RECORDED))
+	$(BIN)/python -m tests.servers.table
+
+# The same stories told to a live server: llama.cpp, or another by name.
+e2e: SERVER ?= llama.cpp
+e2e: install
+	SERVER='$(SERVER)' FAMILY='$(FAMILY)' $(BIN)/pytest -n 0 tests/e2e

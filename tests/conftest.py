@@ -1,11 +1,17 @@
 """What all tests share: the case files, and a guard against real requests."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
-import pydantic_ai.models
 import pytest
+from hypothesis import settings
+
+# `make test` gives everybody the same examples; `make fuzz` searches for new ones.
+settings.register_profile('test', derandomize=True, deadline=None)
+settings.register_profile('fuzz', deadline=None)
+settings.load_profile(os.environ.get('HYPOTHESIS_PROFILE', 'test'))
 
 CASES = Path(__file__).parent / 'cases'
 
@@ -24,11 +30,6 @@ def anyio_backend() -> str:
 @pytest.fixture(autouse=True)
 def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test sees the developer's own keys, base URLs or proxies."""
-    import os
-
     for name in list(os.environ):
         if name.endswith(('_API_KEY', '_BASE_URL', '_API_BASE', '_TOKEN')) or name.lower().endswith('_proxy'):
             monkeypatch.delenv(name)
-
-
-pydantic_ai.models.ALLOW_MODEL_REQUESTS = True

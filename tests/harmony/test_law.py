@@ -164,3 +164,10 @@ def test_ids_in_any_sequence() -> None:
     for given_as in (tuple(sample), tuple(map(Token, sample)), [Token(token) for token in sample]):
         response = through_json(TOKENS.load_response(given_as))
         assert TOKENS.dump_response(response) == sample
+
+
+def test_long_headers() -> None:
+    """A header of many pages, which is prose that never ended, comes back and is not remembered."""
+    prose = '<|channel|>analysis ' + 'We need to think about it. ' * 1_000
+    for adapter, sample in ((TEXT, prose), (TOKENS, ids_of(prose))):
+        assert_law(adapter, sample, [5])

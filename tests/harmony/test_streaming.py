@@ -1,8 +1,10 @@
 """L1: the events of a stream: when a part begins, what its deltas hold, and what the response is at the end."""
 
+import inspect
 from typing import Any
 
 import pytest
+from pydantic_ai._parts_manager import ModelResponsePartsManager
 from pydantic_ai.messages import PartDeltaEvent, PartStartEvent, TextPart, ToolCallPart
 from pydantic_ai.models import ModelRequestParameters
 
@@ -72,3 +74,19 @@ def test_parts_need_not_be_complete() -> None:
     (part,) = stream.response().parts
     assert isinstance(part, TextPart)
     assert part.content == 'Hello'
+
+
+@pytest.mark.parametrize(
+    ('name', 'keywords'),
+    [
+        ('handle_part', {'vendor_part_id', 'part'}),
+        ('handle_text_delta', {'vendor_part_id', 'content', 'provider_name', 'provider_details'}),
+        ('handle_thinking_delta', {'vendor_part_id', 'content', 'provider_name', 'provider_details'}),
+        ('handle_tool_call_part', {'vendor_part_id', 'tool_name', 'args', 'provider_name', 'provider_details'}),
+        ('handle_tool_call_delta', {'vendor_part_id', 'args', 'provider_name', 'provider_details'}),
+        ('get_parts', {'self'}),
+    ],
+)
+def test_upstreams_parts_manager_takes_what_it_is_given(name: str, keywords: set[str]) -> None:
+    """The parts manager is private to upstream, and what every stream of its own goes through."""
+    assert keywords <= set(inspect.signature(getattr(ModelResponsePartsManager, name)).parameters)

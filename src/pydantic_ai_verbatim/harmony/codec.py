@@ -20,6 +20,7 @@ _MARKERS_BY_ID = {token: marker for marker, token in SPECIAL_TOKENS.items()}
 _ESCAPED = re.compile(
     r'(?:[\x20-\x5b\x5d-\x7e]|\\(?:[\\tnr]|x[0-9a-f]{2}|u[0-9a-f]{4}|U00(?:0[0-9a-f]|10)[0-9a-f]{4}))*'
 )
+_LONG = 512
 _SURROGATE = re.compile('[\ud800-\udfff]')
 
 
@@ -167,7 +168,7 @@ class TokenCodec(Codec[list[int]]):
 
     def marked(self, text: str) -> list[int]:
         """Encode a header; what is given back is shared, and not to be changed."""
-        return self._known_text(text)
+        return self._known_text(text) if len(text) <= _LONG else self._encode_marked(text)
 
     def _encode_marked(self, text: str) -> list[int]:
         ids: list[int] = []
@@ -177,7 +178,8 @@ class TokenCodec(Codec[list[int]]):
 
     def pieces(self, sampled: list[int]) -> list[str]:
         """Read ordinary text and markers by turns."""
-        return self._known_header(tuple(sampled))
+        header = tuple(sampled)
+        return self._known_header(header) if len(header) <= _LONG else self._decode_pieces(header)
 
     def _decode_pieces(self, sampled: tuple[int, ...]) -> list[str]:
         found: list[str] = []

@@ -49,7 +49,9 @@ class Header:
         return name or None
 
 
-@lru_cache(maxsize=4096)
+_LONG = 512
+
+
 def read_header(text: str, *, after_start: bool = False) -> Header:
     """Read a header's text, in which the characters of a marker are the marker.
 
@@ -60,7 +62,15 @@ def read_header(text: str, *, after_start: bool = False) -> Header:
         text: The header: what was sampled up to `<|message|>`.
         after_start: Whether the text follows `<|start|>`, and so begins with a role.
     """
+    return _read_short(text, after_start) if len(text) <= _LONG else _read_text(text, after_start)
+
+
+def _read_text(text: str, after_start: bool) -> Header:
     return read_pieces(pieces_of(text), after_start=after_start)
+
+
+_read_short = lru_cache(maxsize=4096)(_read_text)
+"""Headers recur; long ones, which are prose, do not, and are not worth the memory."""
 
 
 def read_pieces(pieces: Sequence[str], *, after_start: bool = False) -> Header:
