@@ -289,7 +289,7 @@ CASES: list[tuple[str, list[Any], Expected]] = [
     ('call-type-empty', [of(piece(0, 'c1', W, PARIS, type='')), CALLS], ONE),
     (
         'call-type-another-later',
-        [of(piece(0, 'c1', W, FIRST)), of(piece(0, arguments=SECOND, type='tool')), CALLS],
+        [of(piece(0, 'c1', W, '{"city"')), of(piece(0, arguments=':"Paris"}', type='tool')), CALLS],
         ONE,
     ),
     ('provider-a-number', [{**A, 'provider': 5}, STOP], JUST_A),
