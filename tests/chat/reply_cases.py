@@ -290,6 +290,7 @@ CASES: list[tuple[str, Any, Expected]] = [
     ('content-a-number', saying(42), Says([text('42')])),
     ('refusal-an-empty-list', saying('hi', refusal=[]), HI),
     ('annotations-of-another', saying('hi', annotations=[{'type': 'video'}, 'x']), HI),
+    ('annotations-of-odd-types', saying('hi', annotations=[{'type': ['video']}]), HI),
     ('annotations-a-string', saying('hi', annotations='none'), HI),
     ('audio-a-string', saying('hi', audio='none'), HI),
     ('logprobs-a-list', with_choice(OK, logprobs=[1]), HI),

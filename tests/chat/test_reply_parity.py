@@ -112,6 +112,9 @@ COPILOT: dict[str, dict[str, Any]] = {
     },
     'calls': says({'tool_calls': CALLS}, 'tool_calls'),
 }
+if 'openai_include_unmapped_response_data' not in OpenAIChatModelSettings.__annotations__:
+    del OPENAI['text in parts']  # upstream cannot read it before the release that has this setting
+
 SHAPES = [
     pytest.param(kind, shape, id=f'{kind}-{name}')
     for kind, shapes in (('compat', OPENAI), ('openrouter', OPENROUTER), ('copilot', COPILOT))

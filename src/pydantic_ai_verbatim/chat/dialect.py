@@ -20,6 +20,7 @@ class Dialect:
         fields: Top-level fields that upstream's class requires, with what to fill in where one is missing.
         reasoning_fields: The fields that hold reasoning; upstream reads the first that is not empty.
         annotation_types: The types of annotations that upstream's class reads.
+        joins_content: Whether the text parts of a content are to be joined here, since upstream's class does not.
         leaks_harmony: Whether the model is a gpt-oss, whose message headers leak into tool names.
     """
 
@@ -31,6 +32,7 @@ class Dialect:
     fields: Mapping[str, Any] = field(default_factory=dict[str, Any])
     reasoning_fields: tuple[str, ...] = ('reasoning', 'reasoning_content')
     annotation_types: frozenset[str] = frozenset({'url_citation'})
+    joins_content: bool = False
     leaks_harmony: bool = False
 
     @property

@@ -300,7 +300,7 @@ _CITATION = {'url': str, 'title': str, 'start_index': int, 'end_index': int}
 def _is_annotation(item: object, types: frozenset[str]) -> bool:
     if not is_object(item):
         return False
-    if item.get('type') not in types:
+    if not isinstance(item.get('type'), str) or item['type'] not in types:
         return False
     if item.get('type') == 'file':
         return item.get('file') is None or is_object(item['file'])

@@ -46,6 +46,9 @@ from .streamed_response import RepairedStreamedResponse, kept_fields
 
 ChatReply = chat.ChatCompletion | AsyncStream[ChatCompletionChunk] | ModelResponse
 
+_UPSTREAM_JOINS_CONTENT = 'openai_include_unmapped_response_data' in OpenAIChatModelSettings.__annotations__
+"""Whether upstream joins the text parts of a content itself, which came with this setting."""
+
 _attempt: ContextVar[Attempt | None] = ContextVar('attempt', default=None)
 """The request being mapped: `_map_user_message` sees no settings, and concurrent runs must not share a decision."""
 
@@ -261,6 +264,7 @@ class OpenAICompatibleModel(OpenAIChatModel):
             model_name=self.model_name,
             system=self.system,
             thinking_tags=profile.get('thinking_tags', DEFAULT_THINKING_TAGS),
+            joins_content=not _UPSTREAM_JOINS_CONTENT,
             reasoning_fields=tuple(dict.fromkeys(name for name in reasoning if name)),
             leaks_harmony=profile.get('openai_compatible_reads_harmony_headers', False),
         )

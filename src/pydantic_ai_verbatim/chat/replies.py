@@ -223,7 +223,7 @@ def message_fields(message: JsonObject, dialect: Dialect, *, is_delta: bool = Fa
             continue
         if name == 'content':
             content = fields.content_of(value)
-            own[name] = fields.joined_text(content) if dialect.is_strict else content
+            own[name] = fields.joined_text(content) if dialect.joins_content else content
         elif name in dialect.reasoning_fields:
             own[name] = fields.reasoning_of(value)
         elif name == 'annotations' and (dialect.is_strict or not (is_delta and is_list(value))):

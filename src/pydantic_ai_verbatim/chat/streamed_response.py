@@ -46,9 +46,11 @@ class RepairedStreamedResponse(OpenAIStreamedResponse):
         self, fragment: chat_completion_chunk.ChoiceDeltaToolCall
     ) -> Iterator[ModelResponseStreamEvent]:
         if details := content_type_details(fragment, self.requested_model):
-            yield from self._parts_manager.handle_tool_call_delta_events(
+            event = self._parts_manager.handle_tool_call_delta(
                 vendor_part_id=fragment.index, provider_name=self.provider_name, provider_details=details
             )
+            if event is not None:
+                yield event
 
     def _map_chunk_provider_details(self, chunk: ChatCompletionChunk) -> dict[str, Any] | None:
         """Keep the fields of the service's own that the profile names."""

@@ -59,6 +59,7 @@ class OpenRouterCompatibleModel(OpenAICompatibleModel, OpenRouterModel):
             super()._dialect,
             finish_reasons=_OPENROUTER_FINISH_REASONS,
             fields={'provider': 'unknown'},
+            joins_content=True,
             annotation_types=frozenset({'url_citation', 'file'}),
         )
 
