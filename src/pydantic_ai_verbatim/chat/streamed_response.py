@@ -1,6 +1,6 @@
 """The class of streamed responses, to stand in front of upstream's own: what a chunk alone does not say."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -44,13 +44,14 @@ class RepairedStreamedResponse(OpenAIStreamedResponse):
 
     def _content_type_events(
         self, fragment: chat_completion_chunk.ChoiceDeltaToolCall
-    ) -> Iterator[ModelResponseStreamEvent]:
-        if details := content_type_details(fragment, self.requested_model):
-            event = self._parts_manager.handle_tool_call_delta(
-                vendor_part_id=fragment.index, provider_name=self.provider_name, provider_details=details
-            )
-            if event is not None:
-                yield event
+    ) -> list[ModelResponseStreamEvent]:
+        details = content_type_details(fragment, self.requested_model)
+        if details is None:
+            return []
+        event = self._parts_manager.handle_tool_call_delta(
+            vendor_part_id=fragment.index, provider_name=self.provider_name, provider_details=details
+        )
+        return [] if event is None else [event]
 
     def _map_chunk_provider_details(self, chunk: ChatCompletionChunk) -> dict[str, Any] | None:
         """Keep the fields of the service's own that the profile names."""
