@@ -177,6 +177,8 @@ CASES: list[tuple[str, Any, Expected]] = [
     ('service-tier-a-number', {**OK, 'service_tier': 1}, HI),
     ('fingerprint-an-object', {**OK, 'system_fingerprint': {}}, HI),
     ('moderation-a-string', {**OK, 'moderation': 'none'}, HI),
+    ('metadata-a-list', {**OK, 'metadata': [1]}, HI),
+    ('metadata-an-object', {**OK, 'metadata': {'a': 1}}, HI),
     # Ids of calls
     ('call-id-null', calling(paris(None)), Says([call(id=GENERATED)], 'tool_call')),
     ('call-id-numeric', calling(paris(7)), Says([call(id='7')], 'tool_call')),

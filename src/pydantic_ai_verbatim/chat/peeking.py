@@ -11,7 +11,7 @@ class PeekedStream:
     """Upstream's view of an `AsyncStream`: iteration, `close()` and the context manager.
 
     Attributes:
-        first: The first chunk, or `None` for a stream that ended or failed before it.
+        first: The first chunk, or `None` for a stream that failed before it.
         error: What was raised instead of a first chunk; iteration raises it again.
     """
 
@@ -24,15 +24,14 @@ class PeekedStream:
     async def peek(cls, stream: AsyncStream[Any]) -> Self:
         """Wait for the first event of a stream."""
         try:
-            return cls(stream, await anext(stream, None), None)
+            return cls(stream, await anext(stream), None)
         except Exception as error:  # noqa: BLE001  # it is raised again where upstream reads it
             return cls(stream, None, error)
 
     async def __aiter__(self) -> AsyncIterator[Any]:
         if self.error is not None:
             raise self.error
-        if self.first is not None:
-            yield self.first
+        yield self.first
         async for chunk in self._stream:
             yield chunk
 

@@ -104,7 +104,7 @@ class StreamRepair:
             raise_unreadable(
                 f'{self.dialect.system} broke off inside a tool call', self.calls.calls[-1].arguments, self.dialect
             )
-        if not self._answered and (self._envelope or self._noise):  # upstream has its own word for nothing at all
+        if not self._answered:
             raise_unreadable(f'{self.dialect.system} streamed no answer', '\n'.join(self._noise), self.dialect)
         return chunks
 
