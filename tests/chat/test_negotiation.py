@@ -14,7 +14,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from pydantic_ai import Agent
 from pydantic_ai.capabilities import Instrumentation
-from pydantic_ai.exceptions import ModelAPIError, ModelHTTPError, UserError
+from pydantic_ai.exceptions import AgentRunError, ModelAPIError, ModelHTTPError, UserError
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, ToolCallPart, ToolReturnPart, UserPromptPart
 from pydantic_ai.models.instrumented import InstrumentationSettings
 
@@ -305,7 +305,7 @@ async def test_a_hundred_concurrent_runs_give_one_warning_and_one_extra_request_
 
 async def test_a_stream_without_any_event_is_a_typed_error() -> None:
     wire = Wire(lambda _: sse([]))
-    with pytest.raises(ModelAPIError):
+    with pytest.raises(AgentRunError):
         await request(OpenAICompatibleModel('m', provider=wire.provider()), stream=True)
 
 

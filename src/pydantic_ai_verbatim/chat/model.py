@@ -229,7 +229,7 @@ class OpenAICompatibleModel(OpenAIChatModel):
             negotiation.notice_reply(self._endpoint, reply)
             return reply
         peeked = await PeekedStream.peek(reply)
-        if peeked.error is not None:  # upstream's own reading of it raises the typed exception
+        if peeked.first is None:  # upstream's own reading of it raises the typed exception
             await self._process_streamed_response(cast('Any', peeked), model_request_parameters, model_settings)
         negotiation.notice_reply(self._endpoint, peeked.first)
         return peeked
