@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic_ai.messages import ModelRequest, SystemPromptPart, ToolReturnPart, UserPromptPart
+from pydantic_ai.messages import ModelRequest, ModelResponse, SystemPromptPart, ToolReturnPart, UserPromptPart
 from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.tools import ToolDefinition
 
@@ -105,3 +105,13 @@ def test_transcripts_from_elsewhere() -> None:
     ]
     (response,) = TOKENS.load_messages(ids)
     assert TOKENS.dump_response(response) == ids  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize('tail', ['<|return|>', '<|end|> \n', '<|start|>'])
+def test_what_follows_the_last_answer_is_kept_with_it(tail: str) -> None:
+    """A transcript may end with more than a stop token."""
+    sampled = f'<|channel|>final<|message|>Done.<|end|>{tail}'
+    asked, answered = TEXT.load_messages(f'<|start|>user<|message|>x<|end|><|start|>assistant{sampled}')
+    assert isinstance(asked, ModelRequest)
+    assert isinstance(answered, ModelResponse)
+    assert TEXT.dump_response(answered) == sampled
