@@ -221,7 +221,10 @@ async def test_a_slow_answer_costs_its_patience_once(slow: Any, monkeypatch: pyt
 
 
 @pytest.mark.parametrize('stream', [False, True], ids=['whole', 'streamed'])
-@pytest.mark.parametrize('mark', [{'system_fingerprint': 'b4567-0c1e570'}, {'timings': {'prompt_n': 3}}])
+@pytest.mark.parametrize(
+    'mark',
+    [{'system_fingerprint': 'b4567-0c1e570'}, {'system_fingerprint': 'b0-unknown'}, {'timings': {'prompt_n': 3}}],
+)
 async def test_a_public_llama_cpp_is_known_by_its_replies(mark: Any, stream: bool, httpx2_mock: Any) -> None:
     """The first request cannot know; the next one asks, and heals."""
     whole = completion({'role': 'assistant', 'content': 'ok'}, **mark)
