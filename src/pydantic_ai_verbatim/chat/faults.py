@@ -74,7 +74,7 @@ def error_in(body: JsonObject, event: str | None = None) -> JsonObject | None:
         body: A reply or an event.
         event: The name of a server-sent event; one called `error` is an error whatever its shape.
     """
-    if error := body.get('error'):
+    if (error := body.get('error')) and not (is_object(error) and not any(error.values())):
         return _error(error, body)
     if event == 'error' or body.get('object') == 'error' or body.get('type') == 'error':
         return _error(body, body)

@@ -55,7 +55,7 @@ def repair_reply(reply: JsonObject, dialect: Dialect) -> JsonObject:
 
 def unwrapped(body: JsonObject, depth: int = 3) -> JsonObject:
     """Give the reply inside a body that wraps it (under `provider`, `data`, `response`, ...), or the body itself."""
-    if body.get('choices') is not None or not depth:
+    if body.get('choices') or not depth:
         return body
     for key, value in body.items():
         if is_object(value) and (inner := unwrapped(value, depth - 1)).get('choices') is not None:

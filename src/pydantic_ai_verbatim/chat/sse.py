@@ -113,6 +113,9 @@ class EventDecoder:
             data, name, self._data, self._name = self._data, self._name, [], None
             if data:
                 yield from self._event('\n'.join(data) if len(data) > 1 else data[0], name)
+        elif line.startswith('error:'):  # llama.cpp's own field
+            self._name = 'error'
+            self._data.append(line[6:].strip())
         elif line.startswith('event:'):
             self._name = line[6:].strip() or None
         elif line.startswith(BYTE_ORDER_MARK):

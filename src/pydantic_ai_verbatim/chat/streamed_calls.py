@@ -3,6 +3,7 @@
 Each call that comes out has an index and an id of its own, its name once, and its arguments as they came.
 """
 
+import json
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -212,7 +213,8 @@ class CallAssembler:
             return bool(fragment.id and call.id) or self._goes_on_by_name(call, fragment)
         if call.is_complete:
             return not fragment.arguments or (
-                (fragment.name, fragment.arguments) == (call.name, call.arguments)
+                fragment.name == call.name
+                and _same_arguments(call, fragment)
                 and (fragment.index is not None or bool(fragment.id))
             )
         if fragment.id and call.id:
@@ -290,17 +292,26 @@ class CallAssembler:
 
 
 def _is_recap(fragment: Fragment, call: Call) -> bool:
-    same_id = not fragment.id or not call.id or fragment.id == call.id
-    return same_id and (fragment.name, fragment.arguments) == (call.name, call.arguments)
+    if fragment.id and call.id:
+        is_here = fragment.id == call.id
+    else:
+        is_here = fragment.index in (None, call.index)
+    return is_here and (fragment.name, fragment.arguments) == (call.name, call.arguments)
 
 
 def _says_again(call: Call, fragment: Fragment) -> bool:
-    return bool(
-        len(fragment.arguments) == call.size
-        and fragment.arguments.strip()
-        and call.is_complete
-        and fragment.arguments == call.arguments
-    )
+    if len(fragment.arguments) != call.size and not (fragment.name and fragment.id and fragment.id == call.id):
+        return False
+    return bool(fragment.arguments.strip() and call.is_complete and _same_arguments(call, fragment))
+
+
+def _same_arguments(call: Call, fragment: Fragment) -> bool:
+    """Whether a fragment says a call's arguments again: in the same words or, under the same id, in other white space."""
+    if fragment.arguments == call.arguments:
+        return True
+    if not fragment.id or fragment.id != call.id or not is_json_object(fragment.arguments):
+        return False
+    return json.loads(fragment.arguments) == json.loads(decoded_once(call.arguments) or call.arguments)
 
 
 def _changes_its_id(call: Call, fragment: Fragment) -> bool:

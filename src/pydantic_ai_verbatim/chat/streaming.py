@@ -41,6 +41,7 @@ class StreamRepair:
     _answered: bool = False
     _envelope: JsonObject = field(default_factory=dict[str, Any], repr=False)
     _usage: JsonObject | None = None
+    _number: int = 0
     _texts: dict[str, list[str]] = field(default_factory=dict[str, list[str]], repr=False)
     _owners: dict[str, object] = field(default_factory=dict[str, object], repr=False)
     """The number of the choice that each field is taken from."""
@@ -104,6 +105,8 @@ class StreamRepair:
             raise_unreadable(
                 f'{self.dialect.system} broke off inside a tool call', self.calls.calls[-1].arguments, self.dialect
             )
+        if self._noise and not self.is_finished:
+            raise_unreadable(f'{self.dialect.system} broke off', '\n'.join(self._noise), self.dialect)
         if not self._answered:
             raise_unreadable(f'{self.dialect.system} streamed no answer', '\n'.join(self._noise), self.dialect)
         return chunks
@@ -214,14 +217,15 @@ class StreamRepair:
     def _delta(self, choice: JsonObject, *, closes: bool) -> JsonObject:
         """Give what a choice says, as far as it is this reply's: each field is the first choice's that has it."""
         delta = _delta_in(choice)
-        number = choice.get('index')
+        number = self._number_of(choice)
+        is_whole = closes and delta is choice.get('message')
         own = message_fields(delta, self.dialect, is_delta=True)
         if delta.get('role') not in (None, 'assistant'):
             own['role'] = 'assistant'
         for name in ('content', 'refusal', *self.dialect.reasoning_fields):
             text = own.get(name, delta.get(name))
             if isinstance(text, str) and text:
-                own[name] = self._own_text(name, text, number, is_whole=delta is not choice.get('delta'))
+                own[name] = self._own_text(name, text, number, is_whole=is_whole)
         calls = calls_in(delta)
         if calls or delta.get('tool_calls') is not None:
             own['tool_calls'] = self._own_calls(calls, number, closes=closes) or None
@@ -232,6 +236,12 @@ class StreamRepair:
             own[name] = (own.get(name) or '') + text
         self.calls.texts.clear()
         return changed(delta, **own)
+
+    def _number_of(self, choice: JsonObject) -> int:
+        """Give a choice's number; one that has none goes on with the choice before it."""
+        number = fields.position(choice.get('index'))
+        self._number = self._number if number is None else number
+        return self._number
 
     def _own_text(self, name: str, text: str, number: object, *, is_whole: bool) -> str | None:
         if self._owners.setdefault(name, number) != number:
@@ -269,7 +279,9 @@ def _says_something(choice: JsonObject) -> bool:
 
 
 def _delta_in(choice: JsonObject) -> JsonObject:
-    delta = choice.get('delta')
+    delta, message = choice.get('delta'), choice.get('message')
+    if is_object(delta) and is_object(message) and not any(value for name, value in delta.items() if name != 'role'):
+        return message
     return delta if is_object(delta) else message_in(choice) or {}
 
 
