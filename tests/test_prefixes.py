@@ -122,7 +122,7 @@ async def test_no_key_is_needed_behind_another_base_url(wire: Wire, monkeypatch:
 
 
 def test_a_missing_openai_key_is_an_error_at_openai_itself() -> None:
-    with pytest.raises(UserError, match='OPENAI_API_KEY'):
+    with pytest.raises(UserError, match=r"'OPENAI_BASE_URL' environment variable to your server.* or 'OPENAI_API_KEY'"):
         infer_model('openai-chat:gpt-5')
 
 

@@ -9,11 +9,15 @@ if TYPE_CHECKING:
     from .chat.model import OpenAICompatibleModel
     from .chat.negotiation import forget, learned_formats
     from .chat.probe import probe
+    from .chat.profile import OpenAICompatibleModelProfile, OpenAICompatibleModelSettings, ToolReturnFormat
     from .chat.readings import ProbeReport
 
 __all__ = (
     'OpenAICompatibleModel',
+    'OpenAICompatibleModelProfile',
+    'OpenAICompatibleModelSettings',
     'ProbeReport',
+    'ToolReturnFormat',
     'Verbatim',
     'forget',
     'infer_model',
@@ -25,6 +29,9 @@ __all__ = (
 
 _LAZY = {
     'OpenAICompatibleModel': 'chat.model',
+    'OpenAICompatibleModelProfile': 'chat.profile',
+    'OpenAICompatibleModelSettings': 'chat.profile',
+    'ToolReturnFormat': 'chat.profile',
     'forget': 'chat.negotiation',
     'learned_formats': 'chat.negotiation',
     'probe': 'chat.probe',

@@ -43,13 +43,14 @@ class BrokenEntryPointError(UserError):
     Args:
         prefix: The prefix that was asked for.
         claim: The broken claim, as `distribution (module:attribute)`.
+        why: What is wrong with it.
     """
 
-    def __init__(self, prefix: str, claim: str) -> None:
+    def __init__(self, prefix: str, claim: str, why: str) -> None:
         self.prefix = prefix
         self.claim = claim
         super().__init__(
-            f"The model prefix '{prefix}:' comes from {claim}, which cannot be loaded. Fix or uninstall it."
+            f"The model prefix '{prefix}:' comes from {claim}, which cannot be loaded ({why}). Fix or uninstall it."
         )
 
 

@@ -5,7 +5,10 @@ Each gives an `OpenAICompatibleModel` and imports what it needs when it is calle
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
+
+from pydantic_ai.exceptions import UserError
 
 if TYPE_CHECKING:
     from pydantic_ai.providers import Provider
@@ -17,6 +20,11 @@ def openai_chat(model_name: str, *, provider: Provider[Any] | None = None) -> Op
     """OpenAI, or the server that `OPENAI_BASE_URL` names."""
     from .chat.model import OpenAICompatibleModel
 
+    if provider is None and not (os.environ.get('OPENAI_BASE_URL') or os.environ.get('OPENAI_API_KEY')):
+        raise UserError(
+            "Set the 'OPENAI_BASE_URL' environment variable to your server, such as http://127.0.0.1:8000/v1 (no key is "
+            "needed then), or 'OPENAI_API_KEY' for OpenAI itself, to use 'openai-chat:'."
+        )
     return OpenAICompatibleModel(model_name, provider=provider)
 
 

@@ -74,9 +74,9 @@ def _factory(prefix: str) -> ModelFactory:
     try:
         factory = claims[0].load()
     except (Exception, SystemExit) as error:
-        raise BrokenEntryPointError(prefix, _shown(claims[0])) from error
+        raise BrokenEntryPointError(prefix, _shown(claims[0]), f'{type(error).__name__}: {error}') from error
     if not callable(factory):
-        raise BrokenEntryPointError(prefix, _shown(claims[0]))
+        raise BrokenEntryPointError(prefix, _shown(claims[0]), f'it is no function but a {type(factory).__name__}')
     return cast('ModelFactory', factory)
 
 
