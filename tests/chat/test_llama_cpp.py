@@ -149,6 +149,15 @@ async def test_an_explicit_format_and_a_request_without_parts_ask_nothing(option
     assert server.requests == []
 
 
+async def test_mapping_messages_without_sending_them_asks_nothing() -> None:
+    server = LlamaCpp(loses)
+    async with serving(server.app) as root:
+        model = model_at(root)
+        mapped = await model._map_messages(history(), PARAMETERS)
+    assert mapped[-1]['content'] == NATIVE  # pyright: ignore[reportTypedDictNotRequiredAccess]  # a tool message has one
+    assert server.requests == []
+
+
 async def huge(_: Request) -> Response:
     async def spaces() -> AsyncGenerator[bytes]:
         for _ in range(10_000):

@@ -168,7 +168,7 @@ class OpenAICompatibleModel(OpenAIChatModel):
         attempt.carries_lists = True
         if not texts:
             return EMPTY_LIST
-        if negotiation.should_ask(self._endpoint, attempt.decision):
+        if negotiation.should_ask(self._endpoint, attempt):
             await self._ask(attempt)
         attempt.carries_parts |= attempt.decision.format == 'parts'
         return _content(part, texts, attempt.decision.format)
@@ -198,7 +198,7 @@ class OpenAICompatibleModel(OpenAIChatModel):
     ) -> Any:
         """Send a request whose native parts were rejected once more, as text; if that passes, it is remembered."""
         request = (messages, stream, model_settings, model_request_parameters)
-        attempt = Attempt(self._decide(model_settings))
+        attempt = Attempt(self._decide(model_settings), may_ask=True)
         try:
             return await self._create(attempt, *request)
         except ModelAPIError as error:

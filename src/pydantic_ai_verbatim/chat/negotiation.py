@@ -79,6 +79,8 @@ class Attempt:
     carries_lists: bool = False
     carries_parts: bool = False
     is_second: bool = False
+    may_ask: bool = False
+    """Whether the endpoint may be asked: mapping messages without sending them makes no request."""
 
     @property
     def is_watched(self) -> bool:
@@ -207,9 +209,9 @@ _LLAMA_CPP_FINGERPRINT = re.compile(r'b\d+-(?:[0-9a-f]+|unknown)')
 _PRIVATE_NAMES = ('localhost', '.localhost', '.local', '.lan', '.internal', '.home.arpa')
 
 
-def should_ask(endpoint: Endpoint, decision: Decision) -> bool:
+def should_ask(endpoint: Endpoint, attempt: Attempt) -> bool:
     """Whether to find out if the endpoint is a llama.cpp whose template loses parts, before parts first go there."""
-    if not decision.heals or endpoint in _questioned:
+    if not (attempt.may_ask and attempt.decision.heals) or endpoint in _questioned:
         return False
     return endpoint in _suspected or is_private(endpoint.base_url)
 
