@@ -124,6 +124,7 @@ CASES: list[tuple[str, Any, Expected]] = [
     ('nested-twice', {'result': {'response': OK}}, HI),
     ('nested-in-a-list', [OK], HI),
     ('nested-as-a-string', json.dumps(OK), HI),
+    ('nested-beside-empty-choices', {'choices': [], 'data': OK}, HI),
     ('nested-call', {'data': CALL}, CALLED),
     # Several choices
     (
@@ -363,6 +364,7 @@ CASES: list[tuple[str, Any, Expected]] = [
         Fails(ModelRequestRejectedError, 'flagged'),
     ),
     ('error-empty', error('', **OK), HI),
+    ('error-that-says-nothing', error({'code': None, 'message': '', 'type': None}, **OK), HI),
     ('error-null', error(None, **OK), HI),
     ('message-only', {'message': 'under maintenance'}, Fails(ModelAPIError, 'under maintenance')),
     # Other APIs

@@ -292,10 +292,7 @@ class CallAssembler:
 
 
 def _is_recap(fragment: Fragment, call: Call) -> bool:
-    if fragment.id and call.id:
-        is_here = fragment.id == call.id
-    else:
-        is_here = fragment.index in (None, call.index)
+    is_here = fragment.id == call.id if fragment.id and call.id else fragment.index in (None, call.index)
     return is_here and (fragment.name, fragment.arguments) == (call.name, call.arguments)
 
 
