@@ -207,6 +207,11 @@ CASES: list[tuple[str, Any, Expected]] = [
     ('call-flat', calling({'id': 'c1', 'name': 'get_weather', 'arguments': PARIS}), CALLED),
     ('calls-an-object', with_choice(OK, message={'content': None, 'tool_calls': paris()}), Says([call()], 'tool_call')),
     ('calls-with-null', calling(None, paris(), {}), CALLED),
+    ('calls-blank', calling(wire_call('', '', ''), content='hi', finish='stop'), HI),
+    ('calls-blank-flat', calling({'id': '', 'name': '', 'arguments': {}}, paris()), CALLED),
+    ('calls-in-brackets', saying('hi', tool_calls='[]'), HI),
+    ('calls-in-words', saying('hi', tool_calls='None'), HI),
+    ('calls-of-another-word', saying('hi', tool_calls='get_weather'), Fails(ModelAPIError, 'get_weather')),
     (
         'call-in-function-call',
         with_choice(OK, message={'function_call': paris()['function']}, finish_reason='function_call'),

@@ -17,6 +17,7 @@ from .tool_calls import (
     argument_text,
     decoded_once,
     distinct,
+    is_blank,
     is_json_object,
     read_name,
     unflattened,
@@ -113,6 +114,8 @@ class CallAssembler:
             return raw
         fragment = self._read(raw, choice, place)
         call = self._call_of(fragment)
+        if call is None and is_blank(raw):
+            return None
         if call is None:
             call = Call(self._free_index(fragment.index), choice, fragment.index)
             self.calls.append(call)
@@ -153,7 +156,7 @@ class CallAssembler:
 
     def repeats(self, fragments: list[Any]) -> bool:
         """Whether the fragments of a closing event say all calls once more, whole."""
-        said = [self._read(raw, None, None) for raw in fragments]
+        said = [self._read(raw, None, None) for raw in fragments if not is_blank(raw)]
         return len(said) == len(self.calls) > 0 and all(map(_is_recap, said, self.calls))
 
     def _read(self, raw: object, choice: object, place: int | None) -> Fragment:

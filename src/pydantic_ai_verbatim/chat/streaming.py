@@ -16,7 +16,7 @@ from .json_value import JsonObject, is_list, is_object, list_of, objects
 from .replies import envelope, message_fields, message_in, reason_and_logprobs, text_field, unwrapped
 from .streamed_calls import CallAssembler
 from .thinking_tags import ThinkingTags
-from .tool_calls import calls_in, is_blank
+from .tool_calls import calls_in
 
 KIND = 'chat.completion.chunk'
 
@@ -260,7 +260,7 @@ class StreamRepair:
         sent = [
             self.calls.feed(call, number, place if several else None)
             for place, call in enumerate(calls)
-            if not is_blank(call)
+            if call is not None
         ]
         fragments = [fragment for fragment in sent if fragment is not None]
         return fields.same_if_equal(calls, fragments)
