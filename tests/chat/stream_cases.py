@@ -81,6 +81,11 @@ def with_only(**choice: Any) -> dict[str, Any]:
     return {**A, 'choices': [{'index': 0, **choice}]}
 
 
+def alternative(content: str | None, finish: str) -> dict[str, Any]:
+    """Give an event of the second of two alternatives."""
+    return unnumbered(chunk({'content': content}, finish), 1)
+
+
 def data(value: Any) -> str:
     return f'data: {value if isinstance(value, str) else json.dumps(value)}\n\n'
 
@@ -465,6 +470,16 @@ CASES: list[tuple[str, list[Any], Expected]] = [
     ),
     ('alternatives', [A, {**B, 'choices': [{**B['choices'][0], 'index': 1}]}, STOP], JUST_A),
     (
+        'alternative-that-ends-first',
+        [A, alternative('x', 'length'), B, alternative('y', 'length'), STOP, alternative(None, 'content_filter')],
+        AB,
+    ),
+    (
+        'alternative-in-the-event',
+        [A, {**B, 'choices': [*alternative('x', 'length')['choices'], *B['choices']]}, STOP],
+        AB,
+    ),
+    (
         'alternative-calls',
         [
             of(piece(0, 'c1', W, PARIS)),
@@ -564,6 +579,9 @@ CASES: list[tuple[str, list[Any], Expected]] = [
         Fails(ModelServerError, 'oh'),
     ),
     ('error-without-data-prefix', [A, '{"error": {"message": "oh", "code": 500}}\n'], Fails(ModelServerError, 'oh')),
+    ('error-of-success', [{**A, 'error': {'code': 200, 'message': 'success'}}, STOP], JUST_A),
+    ('success-first', [{'code': 0, 'message': 'success'}, A, STOP], JUST_A),
+    ('message-with-the-usage', [A, STOP, {**A, 'choices': [], 'usage': USAGE, 'message': 'ok'}], Says([text('a')])),
     ('error-that-says-nothing', [{**A, 'error': {'code': None, 'message': ''}}, STOP], JUST_A),
     ('error-in-detail', [{'detail': 'Not Found'}], Fails(ModelAPIError, 'Not Found')),
     (
@@ -642,6 +660,11 @@ BROKEN_OFF: list[tuple[str, list[Any], Expected]] = [
     ('after-an-event-that-nothing-ended', [A, f'data: {json.dumps(STOP)}'], JUST_A),
     ('after-a-done-that-nothing-ended', [A, STOP, 'data: [DONE]'], JUST_A),
     ('after-text', [A, B], AB),
+    (
+        'after-an-alternative',
+        [of(piece(0, 'c1', W, '{"ci')), alternative('x', 'stop'), alternative('y', 'stop')],
+        Fails(ModelAPIError, 'broke off'),
+    ),
     ('after-a-blank-call', [A, of(piece(0, '', '', '')), B], AB),
     ('json-for-a-stream', [json.dumps(calling(paris(), content='a'))], Says([text('a'), call()], 'tool_call')),
     ('json-over-lines-for-a-stream', [json.dumps(saying('a'), indent=2)], Says([text('a')])),

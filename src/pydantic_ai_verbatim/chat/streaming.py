@@ -42,6 +42,8 @@ class StreamRepair:
     _envelope: JsonObject = field(default_factory=dict[str, Any], repr=False)
     _usage: JsonObject | None = None
     _number: int = 0
+    _ended: set[object] = field(default_factory=set[object], repr=False)
+    """The numbers of the choices that a finish reason came for."""
     _texts: dict[str, list[str]] = field(default_factory=dict[str, list[str]], repr=False)
     _owners: dict[str, object] = field(default_factory=dict[str, object], repr=False)
     """The number of the choice that each field is taken from."""
@@ -101,7 +103,8 @@ class StreamRepair:
         """
         chunks = self._released()
         self.calls.check_names()
-        if not is_done and not self.is_finished and any(not call.is_complete for call in self.calls.calls):
+        ended = is_done or self._owners.get('tool_calls') in self._ended
+        if not ended and any(not call.is_complete for call in self.calls.calls):
             raise_unreadable(
                 f'{self.dialect.system} broke off inside a tool call', self.calls.calls[-1].arguments, self.dialect
             )
@@ -195,10 +198,13 @@ class StreamRepair:
     def _answer(self, chunk: JsonObject, choices: list[JsonObject]) -> Iterator[JsonObject]:
         """Give the chunks for what an event's choices say, as one choice."""
         reasons = [reason_and_logprobs(choice, self.dialect) for choice in choices]
-        reason = next((reason for reason in reasons if reason['finish_reason']), reasons[0])
-        closes = reason['finish_reason'] is not None
-        deltas = [self._delta(choice, closes=closes) for choice in choices]
+        closes = any(reason['finish_reason'] for reason in reasons)
+        numbers = [self._number_of(choice) for choice in choices]
+        self._ended.update(number for number, reason in zip(numbers, reasons, strict=True) if reason['finish_reason'])
+        deltas = [self._delta(choice, number, closes=closes) for choice, number in zip(choices, numbers, strict=True)]
         delta = deltas[0] if len(deltas) == 1 else _joined(deltas)
+        reason = self._reason(reasons, numbers)
+        closes = reason['finish_reason'] is not None
         text = fields.joined_text(delta.get('content'))
         pieces = self.tags.feed(text) if text else []
         if closes:
@@ -210,14 +216,20 @@ class StreamRepair:
         choice = changed(choices[0], index=0 if index is None else index, delta=delta, **reason)
         yield from _cut(chunk, choice, pieces if pieces != [text] else None)
 
+    def _reason(self, reasons: list[JsonObject], numbers: list[int]) -> JsonObject:
+        """Give why this reply ends; a choice that nothing is taken from is an alternative, and does not end it."""
+        owners = self._owners.values()
+        own = [reason for reason, number in zip(reasons, numbers, strict=True) if not owners or number in owners]
+        none = dict.fromkeys(reasons[0])
+        return next((reason for reason in own if reason['finish_reason']), own[0] if own else none)
+
     def _held_text(self) -> list[str]:
         held = self.tags.flush()
         return [held] if held else []
 
-    def _delta(self, choice: JsonObject, *, closes: bool) -> JsonObject:
+    def _delta(self, choice: JsonObject, number: int, *, closes: bool) -> JsonObject:
         """Give what a choice says, as far as it is this reply's: each field is the first choice's that has it."""
         delta = _delta_in(choice)
-        number = self._number_of(choice)
         is_whole = closes and delta is choice.get('message')
         own = message_fields(delta, self.dialect, is_delta=True)
         if delta.get('role') not in (None, 'assistant'):
