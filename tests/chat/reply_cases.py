@@ -205,6 +205,13 @@ CASES: list[tuple[str, Any, Expected]] = [
     ('call-type-empty', calling(paris(type='')), CALLED),
     ('call-type-of-another', calling(paris(type='tool_use')), CALLED),
     ('call-flat', calling({'id': 'c1', 'name': 'get_weather', 'arguments': PARIS}), CALLED),
+    (
+        'call-with-parameters',
+        calling(paris(function={'name': 'get_weather', 'parameters': {'city': 'Paris'}, 'arguments': None})),
+        CALLED,
+    ),
+    ('call-with-input', calling({'id': 'c1', 'name': 'get_weather', 'input': {'city': 'Paris'}}), CALLED),
+    ('call-beside-the-message', with_choice(OK, tool_calls=[paris()]), Says([text('hi'), call()], 'tool_call')),
     ('calls-an-object', with_choice(OK, message={'content': None, 'tool_calls': paris()}), Says([call()], 'tool_call')),
     ('calls-with-null', calling(None, paris(), {}), CALLED),
     ('calls-blank', calling(wire_call('', '', ''), content='hi', finish='stop'), HI),

@@ -184,6 +184,16 @@ CASES: list[tuple[str, list[Any], Expected]] = [
         Says([call('now', '', GENERATED), call(id=GENERATED)], 'tool_call', NONE),
     ),
     ('index-unknown-to-a-fragment', [of(piece(0, 'c1', W, PARIS)), of(piece(1, arguments='')), CALLS], ONE),
+    (
+        'index-rising-with-each-fragment',
+        [
+            of(piece(0, 'c1', W, FIRST)),
+            of(piece(1, 'c1', arguments='"Par')),
+            of(piece(2, 'c1', arguments='is"}')),
+            CALLS,
+        ],
+        ONE,
+    ),
     # Ids
     ('id-late', [of(piece(0, name=W, arguments=FIRST)), of(piece(0, 'c1', arguments=SECOND)), CALLS], ONE),
     ('id-late-with-the-name', [of(piece(0, name=W, arguments=FIRST)), of(piece(0, 'c1', W, SECOND)), CALLS], ONE),
@@ -305,6 +315,21 @@ CASES: list[tuple[str, list[Any], Expected]] = [
     ('text-completed-by-a-message', [A, {**STOP, 'choices': saying('ab')['choices']}], AB),
     # Shapes
     ('call-flat', [of({'index': 0, 'id': 'c1', 'name': W, 'arguments': PARIS}), CALLS], ONE),
+    ('call-with-parameters', [of({'index': 0, 'id': 'c1', 'function': {'name': W, 'parameters': PARIS}}), CALLS], ONE),
+    (
+        'call-with-input-in-pieces',
+        [of({'index': 0, 'id': 'c1', 'name': W, 'input': FIRST}), of({'index': 0, 'input': SECOND}), CALLS],
+        ONE,
+    ),
+    (
+        'call-beside-the-delta',
+        [
+            with_only(delta={'content': 'a'}, tool_calls=[piece(0, 'c1', W, FIRST)]),
+            with_only(delta={}, tool_calls=[piece(0, arguments=SECOND)]),
+            CALLS,
+        ],
+        Says([text('a'), call()], 'tool_call', NONE),
+    ),
     ('call-without-function-later', [of(piece(0, 'c1', W, PARIS)), of({'index': 0, 'function': None}), CALLS], ONE),
     ('call-type-missing', [of({'index': 0, 'id': 'c1', 'function': {'name': W, 'arguments': PARIS}}), CALLS], ONE),
     ('call-type-empty', [of(piece(0, 'c1', W, PARIS, type='')), CALLS], ONE),
@@ -517,6 +542,7 @@ CASES: list[tuple[str, list[Any], Expected]] = [
     ('glued-on-lines', [f'data: {json.dumps(A)}\ndata: {json.dumps(B)}\n\n', STOP], AB),
     ('glued-on-a-line', [f'data: {json.dumps(A)}data: {json.dumps(B)}\n\n', STOP], AB),
     ('glued-json', [f'data: {json.dumps(A)}{json.dumps(B)}\n\n', STOP], AB),
+    ('prefix-twice', ['data: ' + data(A), 'data: ' + data(STOP), 'data: ' + data('[DONE]')], JUST_A),
     ('glued-with-done', [A, f'data: {json.dumps(STOP)}\ndata: [DONE]\n\n'], JUST_A),
     ('glued-with-text', [f'data: {json.dumps(A)}please wait\n\n', STOP], JUST_A),
     ('data-over-lines', ['data: {"choices":\ndata: [{"delta": {"content": "a"}}]}\n\n', STOP], JUST_A),

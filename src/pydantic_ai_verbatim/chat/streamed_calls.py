@@ -204,7 +204,9 @@ class CallAssembler:
         for call in reversed(self.calls):
             if call.id == fragment.id and (None in (call.index, fragment.index) or call.index == fragment.index):
                 return call
-        return None
+        if fragment.name:
+            return None
+        return next((call for call in reversed(self.calls) if call.id == fragment.id), None)
 
     def _goes_on(self, call: Call, fragment: Fragment) -> bool:
         """Whether a fragment at a call's index, or with its id, belongs to it."""

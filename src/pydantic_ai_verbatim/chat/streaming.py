@@ -13,7 +13,7 @@ from .dialect import Dialect
 from .faults import error_in, foreign_shape, raise_foreign, raise_unreadable
 from .fields import changed
 from .json_value import JsonObject, is_list, is_object, list_of, objects
-from .replies import envelope, message_fields, message_in, reason_and_logprobs, text_field, unwrapped
+from .replies import envelope, message_fields, message_in, reason_and_logprobs, text_field, unwrapped, with_calls_beside
 from .streamed_calls import CallAssembler
 from .thinking_tags import ThinkingTags
 from .tool_calls import calls_in
@@ -231,6 +231,7 @@ class StreamRepair:
         """Give what a choice says, as far as it is this reply's: each field is the first choice's that has it."""
         delta = _delta_in(choice)
         is_whole = closes and delta is choice.get('message')
+        delta = with_calls_beside(delta, choice)
         own = message_fields(delta, self.dialect, is_delta=True)
         if delta.get('role') not in (None, 'assistant'):
             own['role'] = 'assistant'

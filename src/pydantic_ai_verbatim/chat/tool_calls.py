@@ -75,11 +75,17 @@ def _no_constant(name: str) -> Any:
 
 
 def unflattened(call: JsonObject) -> JsonObject:
-    """Give the call with its `function` object, where a server put its fields on the call itself."""
-    if is_object(call.get('function')):
-        return call
-    function = {key: call[key] for key in ('name', 'arguments') if key in call}
-    return {**call, 'function': function}
+    """Give the call with its `function` object and its `arguments`, where a server put or named them otherwise."""
+    function = call.get('function')
+    if not is_object(function):
+        function = {key: call[key] for key in ('name', 'arguments', *_ARGUMENT_NAMES) if key in call}
+    if function.get('arguments') is None:
+        named = next((function[key] for key in _ARGUMENT_NAMES if function.get(key) is not None), None)
+        function = function if named is None else {**function, 'arguments': named}
+    return call if function is call.get('function') else {**call, 'function': function}
+
+
+_ARGUMENT_NAMES = ('parameters', 'input')
 
 
 def calls_in(message: JsonObject) -> list[Any]:
