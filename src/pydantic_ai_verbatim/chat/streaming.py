@@ -267,8 +267,10 @@ class StreamRepair:
 
     def _own_calls(self, calls: list[Any], number: object, *, closes: bool) -> list[JsonObject]:
         owner = self._owners.setdefault('tool_calls', number)
-        if (owner != number and owner == 0) or (closes and self.calls.repeats(calls)):
+        if owner != number and owner == 0:
             return []
+        if closes and self.calls.repeats(calls):
+            return self.calls.late_content_types(calls)
         several = len(calls) > 1
         sent = [
             self.calls.feed(call, number, place if several else None)
