@@ -124,6 +124,7 @@ CASES: list[tuple[str, Any, Expected]] = [
     ('nested-twice', {'result': {'response': OK}}, HI),
     ('nested-in-a-list', [OK], HI),
     ('nested-as-a-string', json.dumps(OK), HI),
+    ('nested-beside-empty-choices', {'choices': [], 'data': OK}, HI),
     ('nested-call', {'data': CALL}, CALLED),
     # Several choices
     (
@@ -204,8 +205,20 @@ CASES: list[tuple[str, Any, Expected]] = [
     ('call-type-empty', calling(paris(type='')), CALLED),
     ('call-type-of-another', calling(paris(type='tool_use')), CALLED),
     ('call-flat', calling({'id': 'c1', 'name': 'get_weather', 'arguments': PARIS}), CALLED),
+    (
+        'call-with-parameters',
+        calling(paris(function={'name': 'get_weather', 'parameters': {'city': 'Paris'}, 'arguments': None})),
+        CALLED,
+    ),
+    ('call-with-input', calling({'id': 'c1', 'name': 'get_weather', 'input': {'city': 'Paris'}}), CALLED),
+    ('call-beside-the-message', with_choice(OK, tool_calls=[paris()]), Says([text('hi'), call()], 'tool_call')),
     ('calls-an-object', with_choice(OK, message={'content': None, 'tool_calls': paris()}), Says([call()], 'tool_call')),
     ('calls-with-null', calling(None, paris(), {}), CALLED),
+    ('calls-blank', calling(wire_call('', '', ''), content='hi', finish='stop'), HI),
+    ('calls-blank-flat', calling({'id': '', 'name': '', 'arguments': {}}, paris()), CALLED),
+    ('calls-in-brackets', saying('hi', tool_calls='[]'), HI),
+    ('calls-in-words', saying('hi', tool_calls='None'), HI),
+    ('calls-of-another-word', saying('hi', tool_calls='get_weather'), Fails(ModelAPIError, 'get_weather')),
     (
         'call-in-function-call',
         with_choice(OK, message={'function_call': paris()['function']}, finish_reason='function_call'),
@@ -363,6 +376,11 @@ CASES: list[tuple[str, Any, Expected]] = [
         Fails(ModelRequestRejectedError, 'flagged'),
     ),
     ('error-empty', error('', **OK), HI),
+    ('error-of-success', error({'code': 0, 'message': 'success'}, **OK), HI),
+    ('error-of-success-as-text', error({'code': '200', 'message': 'ok'}, **OK), HI),
+    ('error-of-success-without-an-answer', error({'code': 0, 'message': 'busy'}), Fails(ModelAPIError, 'busy')),
+    ('success-without-an-answer', {'code': 0, 'message': 'success'}, NOTHING),
+    ('error-that-says-nothing', error({'code': None, 'message': '', 'type': None}, **OK), HI),
     ('error-null', error(None, **OK), HI),
     ('message-only', {'message': 'under maintenance'}, Fails(ModelAPIError, 'under maintenance')),
     # Other APIs

@@ -68,12 +68,33 @@ def piece(index: Any = 0, id: Any = ..., name: Any = ..., arguments: Any = ..., 
     return {key: value for key, value in fragment.items() if value is not ...}
 
 
+def unnumbered(event: dict[str, Any], index: Any = ...) -> dict[str, Any]:
+    """Give an event with another index on its choice, or with none."""
+    return {
+        **event,
+        'choices': [{key: value for key, value in {**event['choices'][0], 'index': index}.items() if value is not ...}],
+    }
+
+
+def with_only(**choice: Any) -> dict[str, Any]:
+    """Give an event with a choice that holds nothing else."""
+    return {**A, 'choices': [{'index': 0, **choice}]}
+
+
+def alternative(content: str | None, finish: str) -> dict[str, Any]:
+    """Give an event of the second of two alternatives."""
+    return unnumbered(chunk({'content': content}, finish), 1)
+
+
 def data(value: Any) -> str:
     return f'data: {value if isinstance(value, str) else json.dumps(value)}\n\n'
 
 
 W = 'get_weather'
 FIRST, SECOND = '{"city":', '"Paris"}'
+SPACED = '{"city": "Paris"}'
+AAB = Says([text('aab')], usage=NONE)
+LLAMA_ERROR = 'error: {"code":500,"message":"boom","type":"server_error"}\n\n'
 
 CASES: list[tuple[str, list[Any], Expected]] = [
     # Calls that share an index
@@ -163,6 +184,16 @@ CASES: list[tuple[str, list[Any], Expected]] = [
         Says([call('now', '', GENERATED), call(id=GENERATED)], 'tool_call', NONE),
     ),
     ('index-unknown-to-a-fragment', [of(piece(0, 'c1', W, PARIS)), of(piece(1, arguments='')), CALLS], ONE),
+    (
+        'index-rising-with-each-fragment',
+        [
+            of(piece(0, 'c1', W, FIRST)),
+            of(piece(1, 'c1', arguments='"Par')),
+            of(piece(2, 'c1', arguments='is"}')),
+            CALLS,
+        ],
+        ONE,
+    ),
     # Ids
     ('id-late', [of(piece(0, name=W, arguments=FIRST)), of(piece(0, 'c1', arguments=SECOND)), CALLS], ONE),
     ('id-late-with-the-name', [of(piece(0, name=W, arguments=FIRST)), of(piece(0, 'c1', W, SECOND)), CALLS], ONE),
@@ -284,6 +315,21 @@ CASES: list[tuple[str, list[Any], Expected]] = [
     ('text-completed-by-a-message', [A, {**STOP, 'choices': saying('ab')['choices']}], AB),
     # Shapes
     ('call-flat', [of({'index': 0, 'id': 'c1', 'name': W, 'arguments': PARIS}), CALLS], ONE),
+    ('call-with-parameters', [of({'index': 0, 'id': 'c1', 'function': {'name': W, 'parameters': PARIS}}), CALLS], ONE),
+    (
+        'call-with-input-in-pieces',
+        [of({'index': 0, 'id': 'c1', 'name': W, 'input': FIRST}), of({'index': 0, 'input': SECOND}), CALLS],
+        ONE,
+    ),
+    (
+        'call-beside-the-delta',
+        [
+            with_only(delta={'content': 'a'}, tool_calls=[piece(0, 'c1', W, FIRST)]),
+            with_only(delta={}, tool_calls=[piece(0, arguments=SECOND)]),
+            CALLS,
+        ],
+        Says([text('a'), call()], 'tool_call', NONE),
+    ),
     ('call-without-function-later', [of(piece(0, 'c1', W, PARIS)), of({'index': 0, 'function': None}), CALLS], ONE),
     ('call-type-missing', [of({'index': 0, 'id': 'c1', 'function': {'name': W, 'arguments': PARIS}}), CALLS], ONE),
     ('call-type-empty', [of(piece(0, 'c1', W, PARIS, type='')), CALLS], ONE),
@@ -295,6 +341,11 @@ CASES: list[tuple[str, list[Any], Expected]] = [
     ('provider-a-number', [{**A, 'provider': 5}, STOP], JUST_A),
     ('call-an-object', [chunk({'tool_calls': piece(0, 'c1', W, PARIS)}), CALLS], ONE),
     ('call-null', [of(None, piece(0, 'c1', W, PARIS)), CALLS], ONE),
+    ('call-null-with-the-finish', [of(None, piece(0, 'c1', W, PARIS), finish='tool_calls')], ONE),
+    ('call-blank', [A, of(piece(0, '', '', '', type='function')), STOP], JUST_A),
+    ('call-blank-with-the-finish', [A, of(piece(0, '', '', '', type='function'), finish='stop')], JUST_A),
+    ('call-blank-among', [of(piece(0, '', '', ''), piece(1, 'c1', W, PARIS)), CALLS], ONE),
+    ('calls-in-words', [A, chunk({'content': 'b', 'tool_calls': '[]'}), chunk({'tool_calls': 'none'}, 'stop')], AB),
     ('call-a-string', [of('now'), CALLS], Fails(ModelAPIError, 'now')),
     (
         'call-in-function-call',
@@ -348,6 +399,36 @@ CASES: list[tuple[str, list[Any], Expected]] = [
         Says([text('a')], 'length', NONE),
     ),
     ('finish-twice', [A, STOP, STOP], JUST_A),
+    # The same call again
+    (
+        'repeated-in-other-white-space',
+        [
+            of(piece(0, 'c1', W, FIRST)),
+            of(piece(0, arguments=SECOND)),
+            of(piece(0, 'c1', W, SPACED), finish='tool_calls'),
+        ],
+        ONE,
+    ),
+    (
+        'repeated-as-an-object',
+        [of(piece(0, 'c1', W, PARIS)), of(piece(0, 'c1', W, {'city': 'Paris'}), finish='tool_calls')],
+        ONE,
+    ),
+    (
+        'repeated-as-an-object-of-one-encoded-twice',
+        [of(piece(0, 'c1', W, json.dumps(PARIS))), of(piece(0, 'c1', W, {'city': 'Paris'}), finish='tool_calls')],
+        ONE,
+    ),
+    (
+        'another-call-under-the-same-id-cut',
+        [of(piece(0, 'a', W, PARIS)), of(piece(0, 'a', W, FIRST)), CALLS],
+        Says([call(id='a'), call(arguments=FIRST, id='a_2')], 'tool_call', NONE),
+    ),
+    (
+        'equal-calls-without-ids-the-second-with-the-finish',
+        [of(piece(0, ..., W, PARIS)), of(piece(1, ..., W, PARIS), finish='tool_calls')],
+        Says([call(id=GENERATED), call(id=GENERATED)], 'tool_call', NONE),
+    ),
     # Deltas and choices
     ('delta-missing', [A, {**A, 'choices': [{'index': 0}]}, STOP], JUST_A),
     ('delta-a-string', [A, {**A, 'choices': [{'index': 0, 'delta': 'b'}]}, STOP], AB),
@@ -363,6 +444,37 @@ CASES: list[tuple[str, list[Any], Expected]] = [
         [{**A, 'choices': [{'delta': {'content': 'a'}}]}, {**A, 'choices': [{'delta': {'content': 'b'}}]}, STOP],
         AB,
     ),
+    ('choice-index-missing-first', [unnumbered(A), B, STOP], AB),
+    ('choice-index-missing-later', [A, unnumbered(B), STOP], AB),
+    ('choice-index-null-later', [A, unnumbered(B, None), STOP], AB),
+    ('choice-index-a-string-first', [unnumbered(A, '0'), B, STOP], AB),
+    (
+        'choice-index-missing-inside-a-call',
+        [of(piece(0, 'c1', W, FIRST)), unnumbered(of(piece(0, arguments=SECOND))), CALLS],
+        ONE,
+    ),
+    (
+        'choice-index-null-before-the-rest-of-a-call',
+        [unnumbered(of(piece(0, 'c1', W, FIRST)), None), of(piece(0, arguments=SECOND)), CALLS],
+        ONE,
+    ),
+    ('text-in-pieces', [with_only(text='a'), with_only(text='a'), STOP], Says([text('aa')], usage=NONE)),
+    ('message-in-pieces', [with_only(message={'content': 'a'}), with_only(message={'content': 'ab'}), STOP], AAB),
+    ('delta-a-string-in-pieces', [with_only(delta='a'), with_only(delta='ab'), STOP], AAB),
+    (
+        'message-beside-an-empty-delta',
+        [
+            chunk({'role': 'assistant'}),
+            with_only(delta={}, message=calling(paris(), content='a')['choices'][0]['message']),
+        ],
+        Says([text('a'), call()], 'tool_call', NONE),
+    ),
+    (
+        'message-beside-a-delta-with-a-role',
+        [A, with_only(delta={'role': 'assistant', 'content': ''}, message={'content': 'ab'}, finish_reason='stop')],
+        AB,
+    ),
+    ('message-beside-a-delta', [A, with_only(delta={'content': 'b'}, message={'content': 'ab'}), STOP], AB),
     (
         'call-in-another-choice',
         [
@@ -383,6 +495,16 @@ CASES: list[tuple[str, list[Any], Expected]] = [
     ),
     ('alternatives', [A, {**B, 'choices': [{**B['choices'][0], 'index': 1}]}, STOP], JUST_A),
     (
+        'alternative-that-ends-first',
+        [A, alternative('x', 'length'), B, alternative('y', 'length'), STOP, alternative(None, 'content_filter')],
+        AB,
+    ),
+    (
+        'alternative-in-the-event',
+        [A, {**B, 'choices': [*alternative('x', 'length')['choices'], *B['choices']]}, STOP],
+        AB,
+    ),
+    (
         'alternative-calls',
         [
             of(piece(0, 'c1', W, PARIS)),
@@ -392,6 +514,7 @@ CASES: list[tuple[str, list[Any], Expected]] = [
         ONE,
     ),
     ('nested', [{'data': A}, {'data': B}, {'data': STOP}], AB),
+    ('nested-beside-empty-choices', [{'choices': [], 'data': A}, {'choices': [], 'data': B}, STOP], AB),
     # Events
     ('event-null', [A, data('null'), STOP], JUST_A),
     ('event-a-number', [A, data('1'), STOP], JUST_A),
@@ -419,6 +542,7 @@ CASES: list[tuple[str, list[Any], Expected]] = [
     ('glued-on-lines', [f'data: {json.dumps(A)}\ndata: {json.dumps(B)}\n\n', STOP], AB),
     ('glued-on-a-line', [f'data: {json.dumps(A)}data: {json.dumps(B)}\n\n', STOP], AB),
     ('glued-json', [f'data: {json.dumps(A)}{json.dumps(B)}\n\n', STOP], AB),
+    ('prefix-twice', ['data: ' + data(A), 'data: ' + data(STOP), 'data: ' + data('[DONE]')], JUST_A),
     ('glued-with-done', [A, f'data: {json.dumps(STOP)}\ndata: [DONE]\n\n'], JUST_A),
     ('glued-with-text', [f'data: {json.dumps(A)}please wait\n\n', STOP], JUST_A),
     ('data-over-lines', ['data: {"choices":\ndata: [{"delta": {"content": "a"}}]}\n\n', STOP], JUST_A),
@@ -481,6 +605,10 @@ CASES: list[tuple[str, list[Any], Expected]] = [
         Fails(ModelServerError, 'oh'),
     ),
     ('error-without-data-prefix', [A, '{"error": {"message": "oh", "code": 500}}\n'], Fails(ModelServerError, 'oh')),
+    ('error-of-success', [{**A, 'error': {'code': 200, 'message': 'success'}}, STOP], JUST_A),
+    ('success-first', [{'code': 0, 'message': 'success'}, A, STOP], JUST_A),
+    ('message-with-the-usage', [A, STOP, {**A, 'choices': [], 'usage': USAGE, 'message': 'ok'}], Says([text('a')])),
+    ('error-that-says-nothing', [{**A, 'error': {'code': None, 'message': ''}}, STOP], JUST_A),
     ('error-in-detail', [{'detail': 'Not Found'}], Fails(ModelAPIError, 'Not Found')),
     (
         'of-anthropic',
@@ -558,12 +686,34 @@ BROKEN_OFF: list[tuple[str, list[Any], Expected]] = [
     ('after-an-event-that-nothing-ended', [A, f'data: {json.dumps(STOP)}'], JUST_A),
     ('after-a-done-that-nothing-ended', [A, STOP, 'data: [DONE]'], JUST_A),
     ('after-text', [A, B], AB),
+    (
+        'after-an-alternative',
+        [of(piece(0, 'c1', W, '{"ci')), alternative('x', 'stop'), alternative('y', 'stop')],
+        Fails(ModelAPIError, 'broke off'),
+    ),
+    ('after-a-blank-call', [A, of(piece(0, '', '', '')), B], AB),
     ('json-for-a-stream', [json.dumps(calling(paris(), content='a'))], Says([text('a'), call()], 'tool_call')),
     ('json-over-lines-for-a-stream', [json.dumps(saying('a'), indent=2)], Says([text('a')])),
     ('json-lines-for-a-stream', [json.dumps(A) + '\n' + json.dumps(STOP) + '\n'], JUST_A),
     ('json-error-for-a-stream', ['{"error": "no such route"}'], Fails(ModelAPIError, 'no such route')),
     ('json-list-for-a-stream', ['[]'], NOTHING),
     ('json-null-for-a-stream', ['null'], NOTHING),
+    ('in-words', [A, data('Internal server error')], Fails(ModelAPIError, 'Internal server error')),
+    ('in-words-as-json', [A, data('"Internal server error"')], Fails(ModelAPIError, 'Internal server error')),
+    (
+        'in-words-after-a-call',
+        [of(piece(0, 'c1', W, PARIS)), data('out of memory')],
+        Fails(ModelAPIError, 'out of memory'),
+    ),
+    ('in-html', [A, '<html>502 Bad Gateway</html>\n'], Fails(ModelAPIError, '502 Bad Gateway')),
+    ('in-html-after-a-call', [of(piece(0, 'c1', W, PARIS)), '<html>502</html>'], Fails(ModelAPIError, '502')),
+    ('in-words-after-the-finish', [A, STOP, data('good bye')], JUST_A),
+    ('in-an-error-of-llama-cpp', [A, LLAMA_ERROR], Fails(ModelServerError, 'boom')),
+    (
+        'in-an-error-of-llama-cpp-after-a-call',
+        [of(piece(0, 'c1', W, PARIS)), LLAMA_ERROR],
+        Fails(ModelServerError, 'boom'),
+    ),
     ('html-for-a-stream', ['<html>502 Bad Gateway</html>'], Fails(ModelAPIError, '502 Bad Gateway')),
     ('nothing-for-a-stream', [''], NOTHING),
 ]

@@ -21,7 +21,7 @@ from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 from pydantic_ai_verbatim.chat.model import OpenAICompatibleModel
 from pydantic_ai_verbatim.chat.profile import OpenAICompatibleModelProfile
 
-from ..wire import BASE_URL, Wire, body, chunk, completion, sse
+from ..wire import BASE_URL, Wire, body, chunk, completion, reply_to, sse
 from .stray import Said, call, said, text, thinking
 
 GPT_OSS = 'openai/gpt-oss-20b'
@@ -108,6 +108,44 @@ async def test_each_call_has_its_own_content_type(stream: bool):
     wire = scripted(*calls)
     model = model_at(wire)
     assert await sent_calls(model, wire, await asked(model, stream=stream)) == calls
+
+
+def streaming(*fragments: dict[str, Any], closing: dict[str, Any] | None = None) -> Wire:
+    """Give a server that streams these fragments, and answers whole requests in a word."""
+    last = chunk({'tool_calls': [closing]} if closing else {}, 'tool_calls')
+    events = [*(chunk({'tool_calls': [{'index': 0, **fragment}]}) for fragment in fragments), last]
+    return Wire(lambda request: sse(events) if body(request).get('stream') else reply_to(request, {'content': 'ok'}))
+
+
+def typed(given: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    return {**given, 'function': {**given['function'], **changes}}
+
+
+@pytest.mark.parametrize('given', [ON_THE_CALL, ON_THE_FUNCTION], ids=['on the call', 'on the function'])
+async def test_a_content_type_before_the_name_is_kept(given: dict[str, Any]):
+    """A content type in a fragment that comes before the name goes back in its place."""
+    wire = streaming(
+        typed(given, name=None, arguments=''), {'function': {'name': 'bash', 'arguments': '{"cmd": "ls"}'}}
+    )
+    model = model_at(wire)
+    assert await sent_calls(model, wire, await asked(model, stream=True)) == [given]
+
+
+@pytest.mark.parametrize('closes', [False, True], ids=['before the end', 'at the end'])
+@pytest.mark.parametrize('given', [ON_THE_CALL, ON_THE_FUNCTION], ids=['on the call', 'on the function'])
+async def test_a_content_type_only_where_the_call_is_repeated_is_kept(given: dict[str, Any], closes: bool):
+    """A content type that only the repetition of a call has is kept; the call is not said twice."""
+    wire = streaming(wire_call(), closing=given) if closes else streaming(wire_call(), given)
+    model = model_at(wire)
+    assert await sent_calls(model, wire, await asked(model, stream=True)) == [given]
+
+
+async def test_a_call_repeated_with_another_arguments_text_keeps_its_type():
+    """The same in other white space: its content type is kept, its text is the first one."""
+    again = {'index': 0, **typed(ON_THE_CALL, arguments='{"cmd":"ls"}')}
+    wire = streaming(wire_call(), closing=again)
+    model = model_at(wire)
+    assert await sent_calls(model, wire, await asked(model, stream=True)) == [ON_THE_CALL]
 
 
 @STREAM
@@ -231,6 +269,20 @@ async def test_a_leaked_content_type_is_kept(stream: bool):
     response = await asked(model, stream=stream)
     assert (response.tool_calls[0].provider_details or {})['content_type'] == 'json'
     assert await sent_calls(model, wire, response) == [wire_call()]
+
+
+@pytest.mark.parametrize('cut', range(5, len('bash<|channel|>commentary <|constrain|>json')))
+async def test_a_leaked_header_in_two_pieces_is_read(cut: int):
+    """Wherever a leaked header is cut in transit, the name and the content type are those of the whole."""
+    name = 'bash<|channel|>commentary <|constrain|>json'
+    wire = streaming(
+        typed(wire_call(), name=name[:cut], arguments=''),
+        {'function': {'name': name[cut:], 'arguments': '{"cmd": '}},
+        {'function': {'arguments': '"ls"}'}},
+    )
+    response = await asked(model_at(wire), stream=True)
+    assert said(response) == [call('bash', '{"cmd": "ls"}')]
+    assert (response.tool_calls[0].provider_details or {})['content_type'] == 'json'
 
 
 @STREAM

@@ -74,14 +74,28 @@ def error_in(body: JsonObject, event: str | None = None) -> JsonObject | None:
         body: A reply or an event.
         event: The name of a server-sent event; one called `error` is an error whatever its shape.
     """
-    if (error := body.get('error')) and not (is_object(error) and not any(error.values())):
+    choices = objects(body.get('choices'))
+    if (error := body.get('error')) and not _says_nothing(error, beside_answer=bool(choices)):
         return _error(error, body)
     if event == 'error' or body.get('object') == 'error' or body.get('type') == 'error':
         return _error(body, body)
-    choices = objects(body.get('choices'))
     if choices:
         return _choice_error(choices)
     return _flat_error(body)
+
+
+def _says_nothing(error: object, *, beside_answer: bool) -> bool:
+    """Whether an error object is none: it is empty, or its code says beside an answer that all went well."""
+    return is_object(error) and (not any(error.values()) or (beside_answer and _is_success(error)))
+
+
+def _is_success(body: JsonObject) -> bool:
+    return any(position(body.get(key)) in (0, 200) for key in _STATUS_KEYS)
+
+
+def _reports_success(body: JsonObject) -> bool:
+    """Whether a body without choices only says that all goes well, or is a stream's last event, with the usage."""
+    return _is_success(body) or (is_list(body.get('choices')) and is_object(body.get('usage')))
 
 
 def _error(error: object, body: JsonObject) -> JsonObject:
@@ -119,7 +133,7 @@ def _flat_error(body: JsonObject) -> JsonObject | None:
         nested = body.get(key)
         if nested and not (is_object(nested) and nested.get('status_code') == 0):
             return _error(nested, body)
-    if any(isinstance(body.get(key), str) and body[key] for key in _MESSAGE_KEYS):
+    if any(isinstance(body.get(key), str) and body[key] for key in _MESSAGE_KEYS) and not _reports_success(body):
         return _error(body, body)
     return None
 

@@ -130,6 +130,8 @@ def _is_plain_choice(choice: JsonObject) -> bool:
         return False
     if choice.get('logprobs') is not None or choice.get('error') is not None or message.get('role') != 'assistant':
         return False
+    if choice.get('tool_calls'):
+        return False
     for name, value in message.items():
         if value is not None and (type(value) is not str or name in _SPECIAL_FIELDS) and name != 'tool_calls':
             return False
@@ -150,6 +152,12 @@ def message_in(choice: JsonObject) -> JsonObject | None:
     return {'role': 'assistant', 'content': choice['text']} if isinstance(choice.get('text'), str) else None
 
 
+def with_calls_beside(message: JsonObject, choice: JsonObject) -> JsonObject:
+    """Give a message with the calls that stand on its choice, unless it has calls of its own."""
+    calls = choice.get('tool_calls')
+    return {**message, 'tool_calls': calls} if calls and not message.get('tool_calls') else message
+
+
 def _answers(choice: JsonObject) -> bool:
     return message_in(choice) is not None or bool(choice.get('finish_reason'))
 
@@ -160,7 +168,7 @@ def _repaired_choice(choice: JsonObject, dialect: Dialect) -> JsonObject:
         choice,
         index=0 if index is None else index,
         **reason_and_logprobs(choice, dialect),
-        message=repaired_message(message_in(choice) or {}, dialect),
+        message=repaired_message(with_calls_beside(message_in(choice) or {}, choice), dialect),
     )
 
 

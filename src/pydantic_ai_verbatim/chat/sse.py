@@ -127,7 +127,7 @@ class EventDecoder:
         if (value := _only_object_in(data)) is not None and name not in _KEEP_ALIVES:
             yield from self.repair.feed(value, name)
             return
-        text = data.strip()
+        text = data.strip().removeprefix('data:').lstrip()  # some proxies put the prefix twice
         if not text or text[0] == ':' or text.lower() in _KEEP_ALIVES or name in _KEEP_ALIVES:
             return
         for value in values_in(text):

@@ -4,9 +4,11 @@ Each call that comes out has an index and an id of its own, its name once, and i
 """
 
 import json
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
+from .content_types import CONTENT_TYPE
 from .dialect import Dialect
 from .faults import raise_unreadable
 from .fields import identifier, position
@@ -17,6 +19,7 @@ from .tool_calls import (
     argument_text,
     decoded_once,
     distinct,
+    is_blank,
     is_json_object,
     read_name,
     unflattened,
@@ -58,6 +61,9 @@ class Call:
     withheld: bool = False
     is_sent: bool = False
     leak: Leak | None = None
+    sent_type: str | None = None
+    early: JsonObject = field(default_factory=dict[str, Any])
+    """The content type, in its place, that came before the name."""
 
     def add(self, text: str) -> None:
         """Add to the arguments."""
@@ -113,11 +119,13 @@ class CallAssembler:
             return raw
         fragment = self._read(raw, choice, place)
         call = self._call_of(fragment)
+        if call is None and is_blank(raw):
+            return None
         if call is None:
             call = Call(self._free_index(fragment.index), choice, fragment.index)
             self.calls.append(call)
         elif _says_again(call, fragment):
-            if call.id or not fragment.id:
+            if (call.id or not fragment.id) and not _content_type_in(fragment.raw):
                 return None
             fragment.name = fragment.arguments = ''  # but for its id, which comes late
         return self._sent(call, fragment)
@@ -153,8 +161,17 @@ class CallAssembler:
 
     def repeats(self, fragments: list[Any]) -> bool:
         """Whether the fragments of a closing event say all calls once more, whole."""
-        said = [self._read(raw, None, None) for raw in fragments]
+        said = [self._read(raw, None, None) for raw in fragments if not is_blank(raw)]
         return len(said) == len(self.calls) > 0 and all(map(_is_recap, said, self.calls))
+
+    def late_content_types(self, fragments: list[Any]) -> list[JsonObject]:
+        """Give the content types in fragments that say all calls once more."""
+        said = [_content_type_in(self._read(raw, None, None).raw) for raw in fragments if not is_blank(raw)]
+        return [
+            {**own, 'index': call.out, 'id': None, 'type': 'function', 'function': _nothing(own.get('function', {}))}
+            for call, own in zip(self.calls, said, strict=True)
+            if own
+        ]
 
     def _read(self, raw: object, choice: object, place: int | None) -> Fragment:
         if not is_object(raw):
@@ -201,7 +218,9 @@ class CallAssembler:
         for call in reversed(self.calls):
             if call.id == fragment.id and (None in (call.index, fragment.index) or call.index == fragment.index):
                 return call
-        return None
+        if fragment.name:
+            return None
+        return next((call for call in reversed(self.calls) if call.id == fragment.id), None)
 
     def _goes_on(self, call: Call, fragment: Fragment) -> bool:
         """Whether a fragment at a call's index, or with its id, belongs to it."""
@@ -242,16 +261,25 @@ class CallAssembler:
         name, arguments = self._new_name(call), self._new_arguments(call, fragment)
         if not call.is_sent:
             if not name:
+                call.early.update(_content_type_in(fragment.raw))
                 return None  # upstream loses count of its parts where a call has no name yet
             call.is_sent, new_id = True, call.sent_id
             arguments = '' if call.withheld else call.arguments
         named, function = fragment.function.get('name'), fragment.function
         if (named != name if name else named not in (None, '')) or function.get('arguments') != arguments:
             function = {**function, 'name': name or None, 'arguments': arguments}
-        sent = _same_or_new(fragment.raw, call.out, new_id, function)
-        if name and call.leak is not None and call.leak.content_type is not None:
-            return {**sent, HEADER_CONTENT_TYPE: call.leak.content_type}
-        return sent
+        return self._typed(call, _same_or_new(fragment.raw, call.out, new_id, function))
+
+    def _typed(self, call: Call, sent: JsonObject) -> JsonObject:
+        """Add the content type that came before the name, or that a leaked header says by now."""
+        if call.early:
+            sent = {**sent, **call.early, 'function': {**sent['function'], **call.early.get('function', {})}}
+            call.early = {}
+        content_type = call.leak.content_type if call.leak is not None else None
+        if content_type == call.sent_type:
+            return sent
+        call.sent_type = content_type
+        return {**sent, HEADER_CONTENT_TYPE: content_type}
 
     def _full_name(self, call: Call, fragment: Fragment) -> str:
         """Put a name's pieces together; a name said again, in whole or from its beginning, is no piece."""
@@ -266,7 +294,7 @@ class CallAssembler:
 
     def _new_name(self, call: Call) -> str:
         """Give the part of the name that was not sent yet."""
-        call.leak = read_name(call.name, self.dialect) if call.name else None
+        call.leak = read_name(_without_cut_marker(call.name, self.dialect), self.dialect) if call.name else None
         name = (call.leak.name or '') if call.leak else ''
         unsent = name[len(call.sent_name) :] if name.startswith(call.sent_name) else ''
         call.sent_name += unsent
@@ -289,6 +317,30 @@ class CallAssembler:
             'type': 'function',
             'function': {'name': None, 'arguments': call.arguments if arguments is None else arguments},
         }
+
+
+def _without_cut_marker(name: str, dialect: Dialect) -> str:
+    """Give a name without the beginning of a marker at its end, the rest of which is still to come."""
+    return _CUT_MARKER.sub('', name) if dialect.leaks_harmony else name
+
+
+_CUT_MARKER = re.compile(r'<(\|[a-z]*\|?)?$')
+
+
+def _content_type_in(raw: JsonObject) -> JsonObject:
+    """Give nothing of a fragment but its content type, in the place it stands in."""
+    own = _only_content_type(raw)
+    function = _only_content_type(raw['function'])
+    return {**own, 'function': function} if function else own
+
+
+def _nothing(function: JsonObject) -> JsonObject:
+    return {**function, 'name': None, 'arguments': ''}
+
+
+def _only_content_type(source: JsonObject) -> JsonObject:
+    value = source.get(CONTENT_TYPE)
+    return {CONTENT_TYPE: value} if isinstance(value, str) and value else {}
 
 
 def _is_recap(fragment: Fragment, call: Call) -> bool:

@@ -13,10 +13,10 @@ from .dialect import Dialect
 from .faults import error_in, foreign_shape, raise_foreign, raise_unreadable
 from .fields import changed
 from .json_value import JsonObject, is_list, is_object, list_of, objects
-from .replies import envelope, message_fields, message_in, reason_and_logprobs, text_field, unwrapped
+from .replies import envelope, message_fields, message_in, reason_and_logprobs, text_field, unwrapped, with_calls_beside
 from .streamed_calls import CallAssembler
 from .thinking_tags import ThinkingTags
-from .tool_calls import calls_in, is_blank
+from .tool_calls import calls_in
 
 KIND = 'chat.completion.chunk'
 
@@ -42,6 +42,8 @@ class StreamRepair:
     _envelope: JsonObject = field(default_factory=dict[str, Any], repr=False)
     _usage: JsonObject | None = None
     _number: int = 0
+    _ended: set[object] = field(default_factory=set[object], repr=False)
+    """The numbers of the choices that a finish reason came for."""
     _texts: dict[str, list[str]] = field(default_factory=dict[str, list[str]], repr=False)
     _owners: dict[str, object] = field(default_factory=dict[str, object], repr=False)
     """The number of the choice that each field is taken from."""
@@ -101,7 +103,8 @@ class StreamRepair:
         """
         chunks = self._released()
         self.calls.check_names()
-        if not is_done and not self.is_finished and any(not call.is_complete for call in self.calls.calls):
+        ended = is_done or self._owners.get('tool_calls') in self._ended
+        if not ended and any(not call.is_complete for call in self.calls.calls):
             raise_unreadable(
                 f'{self.dialect.system} broke off inside a tool call', self.calls.calls[-1].arguments, self.dialect
             )
@@ -195,10 +198,13 @@ class StreamRepair:
     def _answer(self, chunk: JsonObject, choices: list[JsonObject]) -> Iterator[JsonObject]:
         """Give the chunks for what an event's choices say, as one choice."""
         reasons = [reason_and_logprobs(choice, self.dialect) for choice in choices]
-        reason = next((reason for reason in reasons if reason['finish_reason']), reasons[0])
-        closes = reason['finish_reason'] is not None
-        deltas = [self._delta(choice, closes=closes) for choice in choices]
+        closes = any(reason['finish_reason'] for reason in reasons)
+        numbers = [self._number_of(choice) for choice in choices]
+        self._ended.update(number for number, reason in zip(numbers, reasons, strict=True) if reason['finish_reason'])
+        deltas = [self._delta(choice, number, closes=closes) for choice, number in zip(choices, numbers, strict=True)]
         delta = deltas[0] if len(deltas) == 1 else _joined(deltas)
+        reason = self._reason(reasons, numbers)
+        closes = reason['finish_reason'] is not None
         text = fields.joined_text(delta.get('content'))
         pieces = self.tags.feed(text) if text else []
         if closes:
@@ -210,15 +216,22 @@ class StreamRepair:
         choice = changed(choices[0], index=0 if index is None else index, delta=delta, **reason)
         yield from _cut(chunk, choice, pieces if pieces != [text] else None)
 
+    def _reason(self, reasons: list[JsonObject], numbers: list[int]) -> JsonObject:
+        """Give why this reply ends; a choice that nothing is taken from is an alternative, and does not end it."""
+        owners = self._owners.values()
+        own = [reason for reason, number in zip(reasons, numbers, strict=True) if not owners or number in owners]
+        none = dict.fromkeys(reasons[0])
+        return next((reason for reason in own if reason['finish_reason']), own[0] if own else none)
+
     def _held_text(self) -> list[str]:
         held = self.tags.flush()
         return [held] if held else []
 
-    def _delta(self, choice: JsonObject, *, closes: bool) -> JsonObject:
+    def _delta(self, choice: JsonObject, number: int, *, closes: bool) -> JsonObject:
         """Give what a choice says, as far as it is this reply's: each field is the first choice's that has it."""
         delta = _delta_in(choice)
-        number = self._number_of(choice)
         is_whole = closes and delta is choice.get('message')
+        delta = with_calls_beside(delta, choice)
         own = message_fields(delta, self.dialect, is_delta=True)
         if delta.get('role') not in (None, 'assistant'):
             own['role'] = 'assistant'
@@ -254,13 +267,15 @@ class StreamRepair:
 
     def _own_calls(self, calls: list[Any], number: object, *, closes: bool) -> list[JsonObject]:
         owner = self._owners.setdefault('tool_calls', number)
-        if (owner != number and owner == 0) or (closes and self.calls.repeats(calls)):
+        if owner != number and owner == 0:
             return []
+        if closes and self.calls.repeats(calls):
+            return self.calls.late_content_types(calls)
         several = len(calls) > 1
         sent = [
             self.calls.feed(call, number, place if several else None)
             for place, call in enumerate(calls)
-            if not is_blank(call)
+            if call is not None
         ]
         fragments = [fragment for fragment in sent if fragment is not None]
         return fields.same_if_equal(calls, fragments)

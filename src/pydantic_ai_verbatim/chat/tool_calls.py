@@ -75,25 +75,39 @@ def _no_constant(name: str) -> Any:
 
 
 def unflattened(call: JsonObject) -> JsonObject:
-    """Give the call with its `function` object, where a server put its fields on the call itself."""
-    if is_object(call.get('function')):
-        return call
-    function = {key: call[key] for key in ('name', 'arguments') if key in call}
-    return {**call, 'function': function}
+    """Give the call with its `function` object and its `arguments`, where a server put or named them otherwise."""
+    function = call.get('function')
+    if not is_object(function):
+        function = {key: call[key] for key in ('name', 'arguments', *_ARGUMENT_NAMES) if key in call}
+    if function.get('arguments') is None:
+        named = next((function[key] for key in _ARGUMENT_NAMES if function.get(key) is not None), None)
+        function = function if named is None else {**function, 'arguments': named}
+    return call if function is call.get('function') else {**call, 'function': function}
+
+
+_ARGUMENT_NAMES = ('parameters', 'input')
 
 
 def calls_in(message: JsonObject) -> list[Any]:
     """Give a message's tool calls as a list: one call by itself, and the legacy `function_call`, are lists of one."""
     calls = message.get('tool_calls')
-    if calls:
+    if calls and not (isinstance(calls, str) and calls.strip().lower() in _NO_CALLS):
         return calls if is_list(calls) else [calls]
     legacy = objects(message.get('function_call'))
     return [{'type': 'function', 'function': function} for function in legacy if any(function.values())]
 
 
+_NO_CALLS = ('', '[]', '{}', 'none', 'null')
+
+
 def is_blank(call: object) -> bool:
-    """Whether a call says nothing at all."""
-    return call is None or (is_object(call) and all(value is None or value == {} for value in call.values()))
+    """Whether a call says nothing at all: it has neither a name nor arguments nor an id."""
+    if not is_object(call):
+        return call is None
+    return all(
+        not value or name in ('type', 'index') or (name == 'function' and is_blank(value))
+        for name, value in call.items()
+    )
 
 
 def repaired_calls(calls: list[Any], dialect: Dialect) -> list[JsonObject]:
