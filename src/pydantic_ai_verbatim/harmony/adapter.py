@@ -87,6 +87,9 @@ class HarmonyAdapter(Generic[S]):
         Args:
             conversation: The transcript, from its first `<|start|>`: text, or token ids.
             parameters: As for `load_response`.
+
+        Raises:
+            UserError: It does not start with `<|start|>`: it is a sample, which `load_response` loads.
         """
         transcript = sample_given(conversation)
         return Transcript(self._renderer_of(transcript), parameters_given(parameters)).load(transcript)
