@@ -229,8 +229,13 @@ def _user_text(part: UserPromptPart) -> str:
         if isinstance(item, str | TextContent):
             texts.append(item if isinstance(item, str) else item.content)
         elif not isinstance(item, CachePoint):
-            raise UserError(f'gpt-oss reads text only, and a user prompt holds a {type(item).__name__}: leave it out.')
+            raise UserError(f'gpt-oss reads text only, and a user prompt holds {_named(item)}: leave it out.')
     return '\n'.join(texts)
+
+
+def _named(item: object) -> str:
+    name = type(item).__name__
+    return f'{"an" if name[0] in "AEIOU" else "a"} {name}'
 
 
 class Prompter(Generic[S]):
