@@ -338,7 +338,7 @@ def test_instructions() -> None:
 
 def test_what_is_not_text_is_the_callers_mistake() -> None:
     """gpt-oss reads text only: images and files are named in the error."""
-    with pytest.raises(UserError, match='holds a ImageUrl'):
+    with pytest.raises(UserError, match='holds an ImageUrl'):
         TEXT.dump_messages([ModelRequest([UserPromptPart([ImageUrl('https://example.com/a.png')])])])
     with pytest.raises(UserError, match="the tool 'draw' returned a file"):
         TEXT.dump_messages([ModelRequest([ToolReturnPart('draw', BinaryContent(b'x', media_type='image/png'))])])

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic_ai.exceptions import UserError
 from pydantic_ai.messages import ModelRequest, ModelResponse, SystemPromptPart, ToolReturnPart, UserPromptPart
 from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.tools import ToolDefinition
@@ -115,3 +116,20 @@ def test_what_follows_the_last_answer_is_kept_with_it(tail: str) -> None:
     assert isinstance(asked, ModelRequest)
     assert isinstance(answered, ModelResponse)
     assert TEXT.dump_response(answered) == sampled
+
+
+@pytest.mark.parametrize('given', ['garbage', CALL, ANSWER, ids_of(CALL)])
+def test_a_sample_is_no_transcript(given: str | list[int]) -> None:
+    """What does not start with `<|start|>` is refused, and the method for it is named."""
+    with pytest.raises(UserError, match='looks like a sample: use `load_response`'):
+        TOKENS.load_messages(given)
+
+
+@pytest.mark.parametrize('adapter', [TEXT, TOKENS], ids=['text', 'ids'])
+def test_a_block_without_a_role_is_no_tool_result(adapter: HarmonyAdapter[Any]) -> None:
+    """Nobody's words are kept as the model's own, and invent no tool."""
+    conversation = '<|start|>user<|message|>x<|end|><|start|><|message|>y<|end|>'
+    loaded = adapter.load_messages(conversation if adapter is TEXT else ids_of(conversation))
+    assert [message.kind for message in loaded] == ['request', 'response']
+    assert [part.part_kind for part in loaded[1].parts] == ['text']
+    assert not TEXT.load_messages('')

@@ -14,6 +14,15 @@ from pydantic_ai.models import ModelRequestParameters
 
 from .codec import TextCodec, TokenCodec
 from .encoding import Encoding
+from .given import (
+    chunk_given,
+    chunks_given,
+    encoding_given,
+    messages_given,
+    parameters_given,
+    response_given,
+    sample_given,
+)
 from .loading import load_sample
 from .parser import S
 from .prompt import Prompter, PromptOptions
@@ -41,7 +50,7 @@ class HarmonyAdapter(Generic[S]):
 
     def __init__(self, *, encoding: Encoding | None = None) -> None:
         self._text = Renderer(TextCodec())
-        self._tokens = None if encoding is None else Renderer(TokenCodec(encoding))
+        self._tokens = None if encoding is None else Renderer(TokenCodec(encoding_given(encoding)))
         self._renderer: Renderer[Any] = self._tokens or self._text
         self._prompter = Prompter(self._renderer)
 
@@ -60,10 +69,11 @@ class HarmonyAdapter(Generic[S]):
             logprobs: The log-probability of each sampled id, kept for `tokens`.
 
         Raises:
-            UserError: Token ids were given, and the adapter has no encoding, or the encoding has no such id; or there
-                are not as many log-probabilities as ids.
+            UserError: It is neither text nor token ids; token ids were given, and the adapter has no encoding, or the
+                encoding has no such id; or there are not as many log-probabilities as ids.
         """
-        response = load_sample(_sample(sampled), self._renderer_of(sampled), parameters)
+        sample = sample_given(sampled)
+        response = load_sample(sample, self._renderer_of(sample), parameters_given(parameters))
         return response if logprobs is None else with_logprobs(response, logprobs, self._token_renderer())
 
     def load_messages(
@@ -77,8 +87,12 @@ class HarmonyAdapter(Generic[S]):
         Args:
             conversation: The transcript, from its first `<|start|>`: text, or token ids.
             parameters: As for `load_response`.
+
+        Raises:
+            UserError: It does not start with `<|start|>`: it is a sample, which `load_response` loads.
         """
-        return Transcript(self._renderer_of(conversation), parameters).load(_sample(conversation))
+        transcript = sample_given(conversation)
+        return Transcript(self._renderer_of(transcript), parameters_given(parameters)).load(transcript)
 
     def stream(
         self, chunks: Iterable[str | Sequence[int]], parameters: ModelRequestParameters | None = None
@@ -91,11 +105,14 @@ class HarmonyAdapter(Generic[S]):
 
         Yields:
             The events of a model's stream; the parts they build are those of `load_response`.
+
+        Raises:
+            UserError: A chunk is neither text nor a list of token ids, or not what the first one was.
         """
         stream: HarmonyStream[Any] | None = None
-        for chunk in chunks:
-            stream = stream or HarmonyStream(self._renderer_of(chunk), parameters)
-            yield from stream.feed(_sample(chunk))
+        for chunk in chunks_given(chunks):
+            stream = stream or HarmonyStream(self._renderer_of(chunk_given(chunk)), parameters_given(parameters))
+            yield from stream.feed(chunk)
         if stream:
             yield from stream.flush()
 
@@ -108,11 +125,11 @@ class HarmonyAdapter(Generic[S]):
             parameters: As for `load_response`.
             parts: The parts manager of the `StreamedResponse`.
         """
-        return HarmonyStream(self._renderer, parameters, parts)
+        return HarmonyStream(self._renderer, parameters_given(parameters), parts)
 
     def dump_response(self, response: ModelResponse) -> S:
         """Render a response as what was sampled: text, or token ids if the adapter has an encoding."""
-        return self._renderer.render_response(response)
+        return self._renderer.render_response(response_given(response))
 
     def dump_messages(
         self,
@@ -131,7 +148,7 @@ class HarmonyAdapter(Generic[S]):
             **options: See `PromptOptions`.
 
         Raises:
-            UserError: A user or a tool says something that is not text.
+            UserError: A user or a tool says something that is not text; or an argument is not what it should be.
         """
         spans = self._prompter.spans(messages, parameters, options)
         return self._renderer.codec.join([*(span.data for span in spans), self._renderer.codec.opening])
@@ -156,7 +173,7 @@ class HarmonyAdapter(Generic[S]):
         The arguments are those of `dump_messages`.
         """
         prompter = self._token_prompter()
-        responses = [at for at, message in enumerate(messages) if isinstance(message, ModelResponse)]
+        responses = [at for at, message in enumerate(messages_given(messages)) if isinstance(message, ModelResponse)]
         return [tokens_of(prompter.spans(messages[: at + 1], parameters, options), only=at) for at in responses]
 
     def _token_prompter(self) -> Prompter[list[int]]:
@@ -170,7 +187,3 @@ class HarmonyAdapter(Generic[S]):
 
     def _renderer_of(self, sampled: str | Sequence[int]) -> Renderer[Any]:
         return self._text if isinstance(sampled, str) else self._token_renderer()
-
-
-def _sample(sampled: str | Sequence[int]) -> Any:
-    return sampled if isinstance(sampled, str | list) else [int(token) for token in sampled]

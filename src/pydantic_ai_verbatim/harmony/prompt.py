@@ -30,6 +30,7 @@ from pydantic_ai.models import ModelRequestParameters
 
 from pydantic_ai_verbatim.tool_returns import item_texts, joined
 
+from .given import date_given, messages_given, options_given, parameters_given
 from .grammar import CHANNEL
 from .header import read_header
 from .originals import KEY, original_of
@@ -74,8 +75,8 @@ class PromptOptions(TypedDict, total=False):
     settings: Mapping[str, Any] | None
     """The model settings, of which the reasoning effort is read."""
 
-    current_date: date | None
-    """The date that the model is told; give the same one at each turn, or the prefix changes. By default none."""
+    current_date: date | str | None
+    """The date that the model is told, or an ISO string for it; give the same one at each turn, or the prefix changes. By default none."""
 
     spell_out: bool
     """Whether tool schemas are rewritten so that nothing they say is lost; by default as openai-harmony does."""
@@ -228,8 +229,13 @@ def _user_text(part: UserPromptPart) -> str:
         if isinstance(item, str | TextContent):
             texts.append(item if isinstance(item, str) else item.content)
         elif not isinstance(item, CachePoint):
-            raise UserError(f'gpt-oss reads text only, and a user prompt holds a {type(item).__name__}: leave it out.')
+            raise UserError(f'gpt-oss reads text only, and a user prompt holds {_named(item)}: leave it out.')
     return '\n'.join(texts)
+
+
+def _named(item: object) -> str:
+    name = type(item).__name__
+    return f'{"an" if name[0] in "AEIOU" else "a"} {name}'
 
 
 class Prompter(Generic[S]):
@@ -256,12 +262,14 @@ class Prompter(Generic[S]):
             parameters: The tools, the output schema and the instructions.
             options: What else the prompt is told.
         """
-        parameters = parameters or ModelRequestParameters()
+        messages = messages_given(messages)
+        parameters = parameters_given(parameters) or ModelRequestParameters()
+        options_given(options, PromptOptions.__annotations__)
         for role, body in preamble(
             parameters,
             instructions_of(messages, parameters),
             options.get('settings'),
-            current_date=options.get('current_date'),
+            current_date=date_given(options.get('current_date')),
             spell_out=options.get('spell_out', False),
         ):
             yield Span(self.renderer.message(role, body), -1)

@@ -11,6 +11,7 @@ from pydantic_ai._parts_manager import ModelResponsePartsManager
 from pydantic_ai.messages import ModelResponse, ModelResponseStreamEvent
 from pydantic_ai.models import ModelRequestParameters
 
+from .given import chunk_given
 from .loading import PROVIDER_NAME, Head, Loader, new_part, without_blocks
 from .originals import Place
 from .parser import Block, Closed, Collector, Delta, Event, Headless, Opened, S
@@ -34,6 +35,7 @@ class HarmonyStream(Generic[S]):
     ) -> None:
         parameters = parameters or ModelRequestParameters()
         self._codec = renderer.codec
+        self._is_text = isinstance(renderer.codec.empty, str)
         self._loader = Loader(renderer, parameters.tool_defs)
         self._parts = parts or ModelResponsePartsManager(parameters)
         self._parser = renderer.codec.parser()
@@ -47,8 +49,13 @@ class HarmonyStream(Generic[S]):
         """What the response's own details are to hold, known after `flush`: a sample without any block."""
 
     def feed(self, chunk: S) -> list[ModelResponseStreamEvent]:
-        """Take more of the sample, cut wherever it may be."""
-        return [streamed for event in self._parser.feed(chunk) for streamed in self._take(event)]
+        """Take more of the sample, cut wherever it may be.
+
+        Raises:
+            UserError: It is not what this stream is made of: text, or a list of token ids.
+        """
+        given = chunk_given(chunk, is_text=self._is_text)
+        return [streamed for event in self._parser.feed(given) for streamed in self._take(event)]
 
     def flush(self) -> list[ModelResponseStreamEvent]:
         """End the sample."""

@@ -7,6 +7,7 @@ the rest is what a request's parameters and settings say anew.
 from collections import defaultdict, deque
 from typing import Generic
 
+from pydantic_ai.exceptions import UserError
 from pydantic_ai.messages import (
     ModelMessage,
     ModelRequest,
@@ -43,8 +44,17 @@ class Transcript(Generic[S]):
         self.messages: list[ModelMessage] = []
 
     def load(self, conversation: S) -> list[ModelMessage]:
-        """Load a conversation; the `<|start|>assistant` that a prompt ends with is no response."""
+        """Load a conversation; the `<|start|>assistant` that a prompt ends with is no response.
+
+        Raises:
+            UserError: It does not start with `<|start|>`.
+        """
         blocks, tail = cut(self._codec.parser(), conversation)
+        if blocks and not self._codec.read(blocks[0].lead).endswith(START):
+            raise UserError(
+                'A transcript starts with `<|start|>`; this looks like a sample: use `load_response`, '
+                'or put `<|start|>assistant` in front of it.'
+            )
         if blocks and self._codec.sampled(blocks[-1])[-len(self._codec.opening) :] == self._codec.opening:
             tail = blocks.pop().lead[: -len(self._codec.marked(START))]
         for block in blocks:
@@ -57,7 +67,7 @@ class Transcript(Generic[S]):
     def _add(self, block: Block[S]) -> None:
         gap = self._codec.read(block.lead)
         header = read_pieces(self._codec.pieces(block.header), after_start=gap.endswith(START))
-        if header.text.startswith(ROLE) or (self._sampled and header.role is None):
+        if header.text.startswith(ROLE) or header.role is None:
             self._sampled.append(self._codec.sampled(block))
             return
         if self._sampled:
