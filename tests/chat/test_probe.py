@@ -1,7 +1,7 @@
 """`probe()` against servers on loopback that show their prompt, or reject, or lose, or say nothing."""
 
 import json
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from pydantic_ai.profiles import ModelProfile
 from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 from pydantic_ai.settings import ModelSettings
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 
 from pydantic_ai_verbatim import OpenAICompatibleModel, ProbeReport, learned_formats, probe
 from pydantic_ai_verbatim.chat import shown_prompt
@@ -365,10 +365,59 @@ async def test_a_limit_on_the_way_is_not_about_a_format():
     def busy(content: Any) -> Response | None:
         if isinstance(content, str):
             return None
-        headers = {'x-should-retry': 'false'}
-        return JSONResponse({'error': {'message': 'Slow down'}}, 429, headers=headers)
+        return JSONResponse({'error': {'message': 'Slow down'}}, 429)
 
     assert await complaint(PromptingServer(refuses=busy)) == "URL/v1 does not answer for 'm': HTTP 429: Slow down"
+
+
+class Mute(PromptingServer):
+    """A server that accepts every request, and answers none, or only what is not a chat."""
+
+    chats_only = False
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if not self.chats_only or scope['path'].endswith('/chat/completions'):
+            self.requests.append((scope['path'], None))
+            await anyio.sleep(5)
+        await super().__call__(scope, receive, send)
+
+
+@pytest.mark.parametrize('chats_only', [True, False])
+async def test_a_server_that_does_not_answer(chats_only: bool):
+    """Every request has its time and is sent once, and the line says what that may mean."""
+    server = Mute()
+    server.chats_only = chats_only
+    with LoopbackServer(server) as loopback, pytest.raises(ProbeError) as raised:
+        await probe(model_at(loopback.url), timeout=0.2)
+    assert str(raised.value) == f'{loopback.url}/v1 did not answer within 0.2 s. Is the model still loading?'
+    assert len(server.chats) == 1
+
+
+async def test_a_server_that_trickles_does_not_go_on_for_ever():
+    """The time is that of the whole answer, not of its next byte."""
+
+    async def spaces() -> AsyncIterator[str]:
+        for _ in range(100):
+            yield ' '
+            await anyio.sleep(0.05)
+
+    server = PromptingServer(refuses=lambda content: StreamingResponse(spaces(), media_type='application/json'))
+    with LoopbackServer(server) as loopback, pytest.raises(ProbeError, match=r'did not answer within 0\.3 s'):
+        await probe(model_at(loopback.url), timeout=0.3)
+
+
+async def test_a_server_that_is_overloaded_is_asked_once():
+    """The SDK would send the request twice more."""
+    server = PromptingServer(refuses=answers(503, {'error': {'message': 'Loading model'}}))
+    assert await complaint(server) == "URL/v1 does not answer for 'm': HTTP 503: Loading model"
+    assert len(server.chats) == 1
+
+
+@pytest.mark.parametrize('seconds', [0, -1, float('nan')])
+async def test_no_time_is_a_caller_s_mistake(seconds: float):
+    """Nothing can answer in it."""
+    with pytest.raises(UserError, match=f'^A probe needs a timeout above 0 seconds, not {seconds}'):
+        await probe(model_at('http://127.0.0.1:9'), timeout=seconds)
 
 
 # Models --------------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -39,7 +40,7 @@ def endpoint(llama_cpp: str, monkeypatch: pytest.MonkeyPatch) -> str:
 def run(*arguments: str) -> str:
     result = CliRunner().invoke(app, ['probe', *arguments])
     assert result.exit_code == 0, result.output
-    return result.output
+    return result.stdout
 
 
 def test_the_table_shows_each_prompt_and_the_setting(endpoint: str):
@@ -71,6 +72,19 @@ def test_the_json_is_the_report(endpoint: str):
         ('text', 'apart'),
         ('json', 'apart'),
     ]
+
+
+def test_it_says_at_once_whom_it_asks_and_gives_up_in_time(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    """A socket that accepts and never answers ends in one line."""
+    with socket.create_server(('127.0.0.1', 0)) as silent:
+        url = 'http://{}:{}/v1'.format(*silent.getsockname())
+        monkeypatch.setenv('OPENAI_BASE_URL', url)
+        with pytest.raises(SystemExit) as stopped:
+            app(['probe', 'openai-chat:m', '--json', '--timeout', '0.2'], standalone_mode=False)
+    assert stopped.value.code == f'{url} did not answer within 0.2 s. Is the model still loading?'
+    assert capsys.readouterr() == ('', f'asking {url} (m)\n')
 
 
 @pytest.mark.parametrize(
@@ -106,7 +120,7 @@ def test_the_installed_command_answers_with_its_status(endpoint: str):
     )
     assert (command.returncode, command.stdout) == (1, '')
     assert command.stderr == (
-        f'{endpoint}/v1 refuses the key (HTTP 401). Check the key, and that it is one for this base URL.\n'
+        f'asking {endpoint}/v1 (m)\n{endpoint}/v1 refuses the key (HTTP 401). Check the key, and that it is one for this base URL.\n'
     )
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+import anyio
 from openai import Timeout
 from openai.types.chat import ChatCompletion
 from pydantic_ai.exceptions import (
@@ -49,33 +50,52 @@ _CALL_ID = 'call00001'
 """Nine letters and digits, which is all that Mistral takes."""
 
 _MOST_TOKENS = 256
-_TIMEOUT = Timeout(120, connect=10)
+_CONNECT = Timeout(None, connect=10)
+"""The answer's own time is limited as a whole, so that a server that trickles does not go on for ever."""
+
 _LONGEST_WORDS = 160
 _SHORTEST_SECRET = 8
 _SECRET_HEADER = re.compile('authorization|key|token|cookie', re.IGNORECASE)
 _NOT_ABOUT_A_FORMAT = (401, 402, 403, 408, 429)
 
 
-async def probe(model: Model | str) -> ProbeReport:
+async def probe(model: Model | str, *, timeout: float = 60) -> ProbeReport:  # noqa: ASYNC109  # of each request, not the whole
     """Find out what the model behind a live endpoint reads of a list returned by a tool.
 
     It takes five chat requests of some hundred tokens: something for setting up, not for a run.
 
     Args:
         model: A model string such as `'openai-chat:glm-5'`, or a model that speaks Chat Completions.
+        timeout: The seconds that each request may take. None is sent twice.
 
     Returns:
         The report: each format's evidence, and the recommended setting.
 
     Raises:
         UserError: For a model that does not speak Chat Completions, and where `infer_model` raises it.
-        ProbeError: Where the endpoint cannot be probed: it is out of reach, refuses the key, does not know the model, or
-            takes no tool result at all. The message is one line, and holds no key.
+        ProbeError: Where the endpoint cannot be probed: it is out of reach, does not answer in time, refuses the key,
+            does not know the model, or takes no tool result at all. The message is one line, and holds no key.
     """
     check_allow_model_requests()
-    compatible = _compatible(infer_model(model))
+    if not timeout > 0:
+        raise UserError(f'A probe needs a timeout above 0 seconds, not {timeout}.')
+    compatible = model_to_probe(model)
     async with compatible:
-        return await _Probing(compatible).report()
+        return await _Probing(compatible, timeout).report()
+
+
+def model_to_probe(model: Model | str) -> OpenAICompatibleModel:
+    """Give the model whose requests a probe sends.
+
+    Raises:
+        UserError: As `probe()` does.
+    """
+    return _compatible(infer_model(model))
+
+
+def shown_url(model: OpenAICompatibleModel) -> str:
+    """Give a model's base URL, as it may be shown."""
+    return public_base_url(model.base_url).rstrip('/')
 
 
 def _compatible(model: Model) -> OpenAICompatibleModel:
@@ -95,13 +115,9 @@ class _Probing:
     """One probe: the model, what its server shows, and the samples by what was sent, since two formats can be one."""
 
     model: OpenAICompatibleModel
+    timeout: float
     server: Server | None = None
     samples: dict[str, Sample] = field(default_factory=dict[str, Sample])
-
-    @property
-    def base_url(self) -> str:
-        """The endpoint's base URL, as it may be shown."""
-        return public_base_url(self.model.base_url).rstrip('/')
 
     @property
     def own_settings(self) -> dict[str, Any]:
@@ -110,7 +126,8 @@ class _Probing:
 
     async def report(self) -> ProbeReport:
         """Send every format; a plain string goes first, and where it fails, the endpoint does."""
-        self.server = await find_server(self.model.client, self.model.model_name)
+        with anyio.move_on_after(self.timeout):
+            self.server = await find_server(self.model.client, self.model.model_name)
         baseline = await self.sample('text', _ITEMS, None)
         formats = [
             FormatReport(
@@ -123,7 +140,7 @@ class _Probing:
         default = _default_format(self.model)
         best = best_format(formats, default)
         return ProbeReport(
-            base_url=self.base_url,
+            base_url=shown_url(self.model),
             model_name=self.model.model_name,
             shown_by=self.server,
             formats=formats,
@@ -141,6 +158,8 @@ class _Probing:
             return self.samples[wire]
         try:
             reply = await self.reply(_history(items), settings, parameters)
+        except ProbeError:
+            raise
         except AgentRunError as error:
             if baseline is None or _is_about_the_endpoint(error):
                 raise ProbeError(self.complaint(error)) from error
@@ -161,7 +180,8 @@ class _Probing:
         """Give the settings and parameters of a request in a format, the model's own settings under ours."""
         settings: dict[str, Any] = {
             'max_tokens': _MOST_TOKENS,
-            'timeout': _TIMEOUT,
+            'timeout': _CONNECT,
+            'max_retries': 0,
             'extra_body': {**(self.own_settings.get('extra_body') or {}), **EXTRA_BODY[self.server]},
             TOOL_RETURN_FORMAT: format,
         }
@@ -173,13 +193,18 @@ class _Probing:
         self, history: list[ModelMessage], settings: OpenAIChatModelSettings, parameters: ModelRequestParameters
     ) -> dict[str, Any]:
         """Send one request and give its raw reply; upstream's own reading of it raises for an error in a 200."""
-        reply: object = await self.model._completions_create(history, False, settings, parameters)
+        try:
+            with anyio.fail_after(self.timeout):
+                reply: object = await self.model._completions_create(history, False, settings, parameters)
+        except TimeoutError as error:
+            late = f'{shown_url(self.model)} did not answer within {self.timeout:g} s. Is the model still loading?'
+            raise ProbeError(late) from error
         self.model._process_response(cast('ChatCompletion', reply))
         return reply.model_dump(warnings=False) if isinstance(reply, ChatCompletion) else {}
 
     def complaint(self, error: AgentRunError) -> str:
         """Say in one line why the endpoint cannot be probed."""
-        url, name = self.base_url, self.model.model_name
+        url, name = shown_url(self.model), self.model.model_name
         status = _status(error)
         if isinstance(error, ModelConnectionError):
             return f'{url} cannot be reached: {self.said(error)}. Check that the server is running and the base URL.'
