@@ -1,6 +1,8 @@
 """`probe()` against servers on loopback that show their prompt, or reject, or lose, or say nothing."""
 
+import asyncio
 import json
+import socket
 from collections.abc import AsyncIterator, Callable
 from dataclasses import asdict, replace
 from typing import Any
@@ -304,8 +306,65 @@ async def test_an_endpoint_out_of_reach():
     with pytest.raises(ProbeError) as raised:
         await probe(model_at(url))
     assert str(raised.value) == (
-        f'{url}/v1 cannot be reached: Connection error. Check that the server is running and the base URL.'
+        f'{url}/v1 cannot be reached: connection refused. Check that the server is running and the base URL.'
     )
+
+
+async def test_a_host_without_an_address():
+    """A name that is not known is told from a server that is not running."""
+    with pytest.raises(ProbeError) as raised:
+        await probe(model_at('http://no-such-host.invalid'))
+    assert str(raised.value).startswith(
+        'http://no-such-host.invalid/v1 cannot be reached: the host name is not known ('
+    )
+
+
+async def test_several_addresses_that_refuse(monkeypatch: pytest.MonkeyPatch):
+    """Where a name has two addresses, the first one's refusal is the cause."""
+
+    async def both(host: str, *args: Any, **options: Any) -> list[Any]:
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, '', (address, port)) for address in ('127.0.0.1', '127.0.0.2')]
+
+    with socket.create_server(('127.0.0.1', 0)) as closed:
+        port = closed.getsockname()[1]
+    monkeypatch.setattr('anyio._core._sockets.getaddrinfo', both)
+    with pytest.raises(ProbeError, match='cannot be reached: connection refused'):
+        await probe(model_at(f'http://two.invalid:{port}'))
+
+
+async def test_a_server_that_hangs_up():
+    """Other causes stand in the transport's own words."""
+
+    async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.close()
+
+    async with await asyncio.start_server(hang_up, '127.0.0.1', 0) as server:
+        url = 'http://{}:{}'.format(*server.sockets[0].getsockname())
+        with pytest.raises(ProbeError) as raised:
+            await probe(model_at(url))
+    assert 'cannot be reached: Connection error' not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ('model', 'environment', 'remedy'),
+    [
+        ('openai-chat:m', 'OPENAI_BASE_URL', 'set OPENAI_API_KEY'),
+        ('lm-studio:m', 'LM_STUDIO_BASE_URL', 'set LM_API_TOKEN or LMSTUDIO_API_KEY or LM_STUDIO_API_KEY'),
+        ('vllm:m', 'VLLM_BASE_URL', 'set VLLM_API_KEY'),
+        (None, '', 'give one to the provider'),
+    ],
+)
+async def test_a_key_that_is_not_set(monkeypatch: pytest.MonkeyPatch, model: str | None, environment: str, remedy: str):
+    """A placeholder that is refused is no wrong key, and the line names the variable."""
+    for name in ('OPENAI_API_KEY', 'LM_STUDIO_API_KEY', 'LMSTUDIO_API_KEY', 'LM_API_TOKEN', 'VLLM_API_KEY'):
+        monkeypatch.delenv(name, raising=False)
+    with LoopbackServer(PromptingServer(key=KEY)) as loopback:
+        if environment:
+            monkeypatch.setenv(environment, f'{loopback.url}/v1')
+        provider = OpenAICompatibleProvider('test', base_url=f'{loopback.url}/v1')
+        with pytest.raises(ProbeError) as raised:
+            await probe(model or OpenAICompatibleModel('m', provider=provider))
+    assert str(raised.value).startswith(f'{loopback.url}/v1 wants a key and none is set: {remedy}')
 
 
 async def test_a_wrong_key():

@@ -6,9 +6,11 @@ The requests go out as `OpenAICompatibleModel` sends them, each with its format 
 
 import json
 import re
+import socket
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, cast
+from urllib.parse import urlsplit
 
 import anyio
 from openai import Timeout
@@ -56,6 +58,12 @@ _CONNECT = Timeout(None, connect=10)
 _LONGEST_WORDS = 160
 _SHORTEST_SECRET = 8
 _SECRET_HEADER = re.compile('authorization|key|token|cookie', re.IGNORECASE)
+_NO_KEY = 'api-key-not-set'
+"""What pydantic-ai's providers send where there is no key."""
+
+_KEY_VARIABLES = {'openai': ('OPENAI_API_KEY',), 'vllm': ('VLLM_API_KEY',), 'ollama': ('OLLAMA_API_KEY',)}
+"""The variables of upstream's providers that do without a key; ours know their own."""
+
 _NOT_ABOUT_A_FORMAT = (401, 402, 403, 408, 429)
 
 
@@ -72,7 +80,8 @@ async def probe(model: Model | str, *, timeout: float = 60) -> ProbeReport:  # n
         The report: each format's evidence, and the recommended setting.
 
     Raises:
-        UserError: For a model that does not speak Chat Completions, and where `infer_model` raises it.
+        UserError: For a model that does not speak Chat Completions or has no name, for a base URL that is none, and
+            where `infer_model` raises it.
         ProbeError: Where the endpoint cannot be probed: it is out of reach, does not answer in time, refuses the key,
             does not know the model, or takes no tool result at all. The message is one line, and holds no key.
     """
@@ -90,7 +99,13 @@ def model_to_probe(model: Model | str) -> OpenAICompatibleModel:
     Raises:
         UserError: As `probe()` does.
     """
-    return _compatible(infer_model(model))
+    compatible = _compatible(infer_model(model))
+    if not compatible.model_name.strip():
+        raise UserError("There is no model name: write it behind the prefix, as in 'openai-chat:glm-5'.")
+    if urlsplit(compatible.base_url).scheme not in ('http', 'https'):
+        url = public_base_url(f'http://{compatible.base_url.rpartition("://")[2]}').removeprefix('http://')
+        raise UserError(f"The base URL '{url}' does not begin with http:// or https://. Is it 'http://{url}'?")
+    return compatible
 
 
 def shown_url(model: OpenAICompatibleModel) -> str:
@@ -208,6 +223,8 @@ class _Probing:
         status = _status(error)
         if isinstance(error, ModelConnectionError):
             return f'{url} cannot be reached: {self.said(error)}. Check that the server is running and the base URL.'
+        if status in (401, 403) and {*self.secrets()} == {_NO_KEY}:
+            return f'{url} wants a key and none is set: {_where_to_put_a_key(self.model)}.'
         if status in (401, 403):  # without the server's words: some repeat the key in them
             return f'{url} refuses the key (HTTP {status}). Check the key, and that it is one for this base URL.'
         if status == 404 or isinstance(error, ModelNotFoundError):
@@ -216,7 +233,7 @@ class _Probing:
 
     def said(self, error: AgentRunError) -> str:
         """Give the server's own words, short, in one line, and without a key."""
-        words = _words(getattr(error, 'body', None)) or str(error)
+        words = _words(getattr(error, 'body', None)) or _cause(error)
         for secret in self.secrets():
             words = words.replace(secret, '***')
         words = ' '.join(words.split()).removesuffix('.')
@@ -249,6 +266,23 @@ def _history(items: list[str]) -> list[ModelMessage]:
         ModelResponse([ToolCallPart(_TOOL.name, {'query': QUERY}, _CALL_ID)]),
         ModelRequest([ToolReturnPart(_TOOL.name, items, _CALL_ID)]),
     ]
+
+
+def _where_to_put_a_key(model: OpenAICompatibleModel) -> str:
+    service = getattr(model._provider, 'service', None)
+    variables = service.api_key_variables if service else _KEY_VARIABLES.get(model.system, ())
+    return f'set {" or ".join(variables)}' if variables else 'give one to the provider'
+
+
+def _cause(error: AgentRunError) -> str:
+    """Say what an error came of: the first cause that has words, since the SDK only says that there was an error."""
+    chain: list[BaseException] = [error]
+    while isinstance(error, ModelConnectionError) and (cause := chain[-1].__cause__ or chain[-1].__context__):
+        chain.append(cause.exceptions[0] if isinstance(cause, BaseExceptionGroup) else cause)
+    first = next(cause for cause in reversed(chain) if isinstance(cause, Exception) and str(cause))
+    if isinstance(first, socket.gaierror):
+        return f'the host name is not known ({first.strerror})'
+    return 'connection refused' if isinstance(first, ConnectionRefusedError) else str(first)
 
 
 def _status(error: AgentRunError) -> int | None:
