@@ -75,6 +75,18 @@ def test_unusual_samples(tmp_path: Path) -> None:
     assert row(output, 'kept') == ['the exact text, which the rest cannot give back']
 
 
+def test_a_sample_cannot_steer_the_terminal(tmp_path: Path) -> None:
+    """Control characters of a header, a tool's name, a body and what follows it are shown as escapes."""
+    file = tmp_path / 'sampled'
+    sample = '<|channel|>commentary to=functions.a\x1b[1m \x9bcode\ufeff<|message|>\r\x1b[2J<|call|> \x1c<|end|>'
+    file.write_bytes(sample.encode())
+    output = CliRunner().invoke(app, ['harmony', str(file)]).output
+    assert not {char for char in output if char < ' ' or '\x7f' <= char <= '\xa0'} - {'\n'}
+    assert r'call of a\x1b[1m' in output
+    assert row(output, 'body') == [r'\r\x1b[2J']
+    assert row(output, 'tail') == [r'\x1c<|end|>']
+
+
 def test_the_first_drift(tmp_path: Path) -> None:
     """Where openai-harmony renders another token, both sides are shown with what stands around them."""
     output, code = run(tmp_path, CALL, '--against', 'openai-harmony')

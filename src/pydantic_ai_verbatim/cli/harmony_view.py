@@ -17,6 +17,7 @@ from ..harmony.header import read_header
 from ..harmony.originals import original_of
 from .drift import Drift
 from .folded import Folded
+from .printable import printable
 
 _BODY = 300
 _AROUND = 6
@@ -68,7 +69,7 @@ def _block(at: int, part: TextPart | ThinkingPart | ToolCallPart) -> Table:
         table.add_row(name.replace('_', ' '), _value(getattr(header, name)))
     if not original.get('ended_in_header'):
         body = part.args if isinstance(part, ToolCallPart) else part.content
-        table.add_row('body', Folded(Text(_shortened(str(body)))))
+        table.add_row('body', Folded(Text(printable(_shortened(str(body))))))
     table.add_row('stop token', _value(original['stop_token']))
     for name in ('lead', 'tail'):
         if name in original:
@@ -85,12 +86,12 @@ def _kind(part: TextPart | ThinkingPart | ToolCallPart, original: dict[str, Any]
     if original.get('ended_in_header'):
         return 'a header without a body'
     if isinstance(part, ToolCallPart):
-        return f'call of {part.tool_name}'
+        return f'call of {printable(part.tool_name)}'
     return 'thinking' if isinstance(part, ThinkingPart) else 'text'
 
 
 def _value(value: str | None) -> Text:
-    return Text('none', 'dim') if value is None else Text(value)
+    return Text('none', 'dim') if value is None else Text(printable(value))
 
 
 def _shortened(body: str) -> str:
@@ -99,7 +100,7 @@ def _shortened(body: str) -> str:
 
 def _marked(text: str) -> Text:
     """Colour the markers; a text of nothing but white space is shown as Python writes it."""
-    shown = Text(text if text.strip() else repr(text))
+    shown = Text(printable(text) if text.strip() else repr(text))
     shown.highlight_regex(MARKER, 'cyan')
     return shown
 
@@ -121,7 +122,7 @@ class DriftView:
         if drift is None:
             yield Text.assemble(f'{self.oracle} ', ('renders the same tokens', 'green'))
         elif drift.error is not None:
-            yield Text.assemble(f'{self.oracle} ', ('does not read it', 'red'), f': {drift.error}')
+            yield Text.assemble(f'{self.oracle} ', ('does not read it', 'red'), f': {printable(drift.error)}')
         else:
             yield Text.assemble(f'{self.oracle} ', ('drifts', 'red'), f' at token {drift.at} of {len(drift.sampled)}:')
             yield _side_by_side(drift, self.oracle)
@@ -142,4 +143,4 @@ def _side_by_side(drift: Drift, oracle: str) -> Table:
 def _token(ids: list[int], at: int) -> tuple[str, str]:
     if at >= len(ids):
         return '', ''
-    return str(ids[at]), repr(o200k_harmony().decode([ids[at]]).decode('utf-8', 'replace'))
+    return str(ids[at]), printable(repr(o200k_harmony().decode([ids[at]]).decode('utf-8', 'replace')))
