@@ -66,7 +66,8 @@ async def test_llama_cpp_that_loses_parts():
     """The prompt of each format is shown, and the one that keeps the items is recommended."""
     report = await probed(PromptingServer(empties_parts, shows='llama.cpp'))
     assert readings(report) == {**ALL_APART, 'parts': ('lost', 'lost')}
-    assert (report.shown_by, report.default, report.recommended) == ('llama.cpp', 'parts', 'text')
+    assert (report.shown_by, report.evidence) == ('llama.cpp', 'prompt')
+    assert (report.default, report.recommended) == ('parts', 'text')
     assert report.recommendation == SET_TEXT
     parts, text, as_json = report.formats
     empty = '<tool_response></tool_response>'
@@ -206,6 +207,22 @@ async def test_a_host_that_shows_nothing():
     """Where neither prompt nor reply tells, the report says so."""
     report = await probed(PromptingServer(a_block_an_item, model=says_nothing))
     assert readings(report) == dict.fromkeys(ALL_APART, ('unknown', 'unknown'))
+    assert report.evidence == 'none'
+    assert report.recommendation == (
+        'Nothing could be seen: no prompt is shown, and no reply tells what the model read. '
+        "Keep the default, 'parts', unless tool results go missing."
+    )
+
+
+async def test_a_host_that_shows_nothing_but_rejects_a_format():
+    """A rejection is something seen, though it says nothing of the other formats."""
+
+    def rejects_json(content: Any) -> Response | None:
+        return rejects_parts([]) if str(content).startswith('["') else None
+
+    report = await probed(PromptingServer(model=says_nothing, refuses=rejects_json))
+    assert readings(report)['json'][0] == 'rejected'
+    assert report.evidence == 'replies'
     assert report.recommendation == (
         "Nothing here speaks against the default, 'parts': set nothing, unless tool results go missing."
     )
@@ -541,7 +558,7 @@ def test_the_best_reading_wins(chosen: dict[str, Any], default: Any, expected: s
 def test_no_format_may_be_right():
     """A template that loses everything is not cured by a setting, and the line says so."""
     best = best_format(reports(parts='lost', text='spoiled', json='lost'), 'parts')
-    assert recommendation(best, 'parts') == (
+    assert recommendation(best, 'parts', 'prompt') == (
         'No format reaches this model whole. Look at its chat template; '
         "openai_compatible_tool_return_format='text' comes closest."
     )

@@ -63,6 +63,7 @@ def test_the_json_is_the_report(endpoint: str):
         'base_url': f'{endpoint}/v1',
         'model_name': 'glm-4.7',
         'shown_by': 'llama.cpp',
+        'evidence': 'prompt',
         'default': 'parts',
         'recommended': 'text',
         'recommendation': "Set openai_compatible_tool_return_format='text' in the settings or profile.",
@@ -137,7 +138,7 @@ def test_without_a_prompt_the_table_says_what_there_was_to_see():
     rejected = Sample([], 'rejected', rejection='HTTP 400: invalid type: sequence, [expected] a string')
     unknown = Sample('', 'unknown', prompt_tokens=40, repeated=False)
     formats = [FormatReport('parts', rejected, rejected), FormatReport('text', unknown, unknown)]
-    view = ReportView(ProbeReport('http://h/v1', 'm', None, formats, 'parts', 'text', 'Set it.'))
+    view = ReportView(ProbeReport('http://h/v1', 'm', None, 'replies', formats, 'parts', 'text', 'Set it.'))
     Console(width=80, file=(output := StringIO()), highlight=False).print(view)
     text = output.getvalue()
     assert 'The server does not show its prompt' in text

@@ -33,7 +33,7 @@ from ..registry import infer_model
 from .llama_cpp import MARKERS
 from .model import OpenAICompatibleModel
 from .negotiation import TOOL_RETURN_FORMAT, WireFormat, checked_format, public_base_url
-from .readings import QUERY, FormatReport, ProbeReport, Sample, best_format, read_sample, recommendation
+from .readings import QUERY, FormatReport, ProbeReport, Sample, best_format, evidence, read_sample, recommendation
 from .shown_prompt import EXTRA_BODY, Server, find_server, shown_prompt
 
 _FORMATS: tuple[WireFormat, ...] = ('parts', 'text', 'json')
@@ -154,14 +154,16 @@ class _Probing:
         ]
         default = _default_format(self.model)
         best = best_format(formats, default)
+        seen = evidence(formats)
         return ProbeReport(
             base_url=shown_url(self.model),
             model_name=self.model.model_name,
             shown_by=self.server,
+            evidence=seen,
             formats=formats,
             default=default,
             recommended=best.format,
-            recommendation=recommendation(best, default),
+            recommendation=recommendation(best, default, seen),
         )
 
     async def sample(self, format: WireFormat, items: list[str], baseline: Sample | None) -> Sample:
@@ -278,7 +280,7 @@ def _cause(error: AgentRunError) -> str:
     """Say what an error came of: the first cause that has words, since the SDK only says that there was an error."""
     chain: list[BaseException] = [error]
     while isinstance(error, ModelConnectionError) and (cause := chain[-1].__cause__ or chain[-1].__context__):
-        chain.append(cause.exceptions[0] if isinstance(cause, BaseExceptionGroup) else cause)
+        chain.append(next(iter(getattr(cause, 'exceptions', [cause]))))
     first = next(cause for cause in reversed(chain) if isinstance(cause, Exception) and str(cause))
     if isinstance(first, socket.gaierror):
         return f'the host name is not known ({first.strerror})'
