@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
+from starlette.responses import JSONResponse
 from typer.testing import CliRunner
 
 from pydantic_ai_verbatim.chat.readings import FormatReport, ProbeReport, Sample
@@ -131,6 +132,25 @@ def test_the_installed_command_answers_with_its_status(endpoint: str):
     assert command.stderr == (
         f'asking {endpoint}/v1 (m)\n{endpoint}/v1 refuses the key (HTTP 401). Check the key, and that it is one for this base URL.\n'
     )
+
+
+STEERING = '\x1b]0;mine\x07\x1b[2J\u202e'
+ESCAPED = r'\x1b]0;mine\x07\x1b[2J\u202e'
+
+
+def test_a_server_s_words_do_not_steer_the_terminal(monkeypatch: pytest.MonkeyPatch):
+    """Control characters in an error, in a rejection and in a prompt are shown as escapes."""
+    refuse = JSONResponse({'error': {'message': STEERING}}, 400)
+    with LoopbackServer(PromptingServer(refuses=lambda content: refuse)) as server:
+        monkeypatch.setenv('OPENAI_BASE_URL', f'{server.url}/v1')
+        with pytest.raises(SystemExit) as stopped:
+            app(['probe', 'openai-chat:m'], standalone_mode=False)
+    assert stopped.value.code == f"{server.url}/v1 does not answer for 'm': HTTP 400: {ESCAPED}"
+    samples = Sample('', 'rejected', rejection=STEERING), Sample('', 'lost', prompt=STEERING)
+    report = ProbeReport('http://h/v1', STEERING, None, 'replies', [FormatReport('text', *samples)], 'text', 'text', '')
+    Console(width=120, file=(output := StringIO()), highlight=False).print(ReportView(report))
+    assert output.getvalue().count(ESCAPED) == 3
+    assert not {*STEERING} & {*output.getvalue()} - {*ESCAPED}
 
 
 def test_without_a_prompt_the_table_says_what_there_was_to_see():

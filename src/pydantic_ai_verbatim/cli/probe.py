@@ -25,15 +25,16 @@ def probe(
 
     from ..chat.probe import model_to_probe, shown_url
     from ..chat.probe import probe as ask
+    from .printable import printable
     from .probe_view import ReportView
 
     try:
         asked = model_to_probe(model)
-        typer.echo(f'asking {shown_url(asked)} ({asked.model_name})', err=True)
+        typer.echo(printable(f'asking {shown_url(asked)} ({asked.model_name})'), err=True)
         with start_blocking_portal() as portal:
             report = portal.call(partial(ask, asked, timeout=timeout))
     except (AgentRunError, UserError, OpenAIError, ImportError) as error:
-        sys.exit(str(error))
+        sys.exit(printable(str(error)))
     if json:
         typer.echo(dumps(asdict(report), indent=2))
     else:
