@@ -1,7 +1,9 @@
 """`probe()` against servers on loopback that show their prompt, or reject, or lose, or say nothing."""
 
+import asyncio
 import json
-from collections.abc import Callable
+import socket
+from collections.abc import AsyncIterator, Callable
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -15,7 +17,7 @@ from pydantic_ai.profiles import ModelProfile
 from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 from pydantic_ai.settings import ModelSettings
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 
 from pydantic_ai_verbatim import OpenAICompatibleModel, ProbeReport, learned_formats, probe
 from pydantic_ai_verbatim.chat import shown_prompt
@@ -64,7 +66,8 @@ async def test_llama_cpp_that_loses_parts():
     """The prompt of each format is shown, and the one that keeps the items is recommended."""
     report = await probed(PromptingServer(empties_parts, shows='llama.cpp'))
     assert readings(report) == {**ALL_APART, 'parts': ('lost', 'lost')}
-    assert (report.shown_by, report.default, report.recommended) == ('llama.cpp', 'parts', 'text')
+    assert (report.shown_by, report.evidence) == ('llama.cpp', 'prompt')
+    assert (report.default, report.recommended) == ('parts', 'text')
     assert report.recommendation == SET_TEXT
     parts, text, as_json = report.formats
     empty = '<tool_response></tool_response>'
@@ -204,6 +207,22 @@ async def test_a_host_that_shows_nothing():
     """Where neither prompt nor reply tells, the report says so."""
     report = await probed(PromptingServer(a_block_an_item, model=says_nothing))
     assert readings(report) == dict.fromkeys(ALL_APART, ('unknown', 'unknown'))
+    assert report.evidence == 'none'
+    assert report.recommendation == (
+        'Nothing could be seen: no prompt is shown, and no reply tells what the model read. '
+        "Keep the default, 'parts', unless tool results go missing."
+    )
+
+
+async def test_a_host_that_shows_nothing_but_rejects_a_format():
+    """A rejection is something seen, though it says nothing of the other formats."""
+
+    def rejects_json(content: Any) -> Response | None:
+        return rejects_parts([]) if str(content).startswith('["') else None
+
+    report = await probed(PromptingServer(model=says_nothing, refuses=rejects_json))
+    assert readings(report)['json'][0] == 'rejected'
+    assert report.evidence == 'replies'
     assert report.recommendation == (
         "Nothing here speaks against the default, 'parts': set nothing, unless tool results go missing."
     )
@@ -304,8 +323,65 @@ async def test_an_endpoint_out_of_reach():
     with pytest.raises(ProbeError) as raised:
         await probe(model_at(url))
     assert str(raised.value) == (
-        f'{url}/v1 cannot be reached: Connection error. Check that the server is running and the base URL.'
+        f'{url}/v1 cannot be reached: connection refused. Check that the server is running and the base URL.'
     )
+
+
+async def test_a_host_without_an_address():
+    """A name that is not known is told from a server that is not running."""
+    with pytest.raises(ProbeError) as raised:
+        await probe(model_at('http://no-such-host.invalid'))
+    assert str(raised.value).startswith(
+        'http://no-such-host.invalid/v1 cannot be reached: the host name is not known ('
+    )
+
+
+async def test_several_addresses_that_refuse(monkeypatch: pytest.MonkeyPatch):
+    """Where a name has two addresses, the first one's refusal is the cause."""
+
+    async def both(host: str, *args: Any, **options: Any) -> list[Any]:
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, '', (address, port)) for address in ('127.0.0.1', '127.0.0.2')]
+
+    with socket.create_server(('127.0.0.1', 0)) as closed:
+        port = closed.getsockname()[1]
+    monkeypatch.setattr('anyio._core._sockets.getaddrinfo', both)
+    with pytest.raises(ProbeError, match='cannot be reached: connection refused'):
+        await probe(model_at(f'http://two.invalid:{port}'))
+
+
+async def test_a_server_that_hangs_up():
+    """Other causes stand in the transport's own words."""
+
+    async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.close()
+
+    async with await asyncio.start_server(hang_up, '127.0.0.1', 0) as server:
+        url = 'http://{}:{}'.format(*server.sockets[0].getsockname())
+        with pytest.raises(ProbeError) as raised:
+            await probe(model_at(url))
+    assert 'cannot be reached: Connection error' not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ('model', 'environment', 'remedy'),
+    [
+        ('openai-chat:m', 'OPENAI_BASE_URL', 'set OPENAI_API_KEY'),
+        ('lm-studio:m', 'LM_STUDIO_BASE_URL', 'set LM_API_TOKEN or LMSTUDIO_API_KEY or LM_STUDIO_API_KEY'),
+        ('vllm:m', 'VLLM_BASE_URL', 'set VLLM_API_KEY'),
+        (None, '', 'give one to the provider'),
+    ],
+)
+async def test_a_key_that_is_not_set(monkeypatch: pytest.MonkeyPatch, model: str | None, environment: str, remedy: str):
+    """A placeholder that is refused is no wrong key, and the line names the variable."""
+    for name in ('OPENAI_API_KEY', 'LM_STUDIO_API_KEY', 'LMSTUDIO_API_KEY', 'LM_API_TOKEN', 'VLLM_API_KEY'):
+        monkeypatch.delenv(name, raising=False)
+    with LoopbackServer(PromptingServer(key=KEY)) as loopback:
+        if environment:
+            monkeypatch.setenv(environment, f'{loopback.url}/v1')
+        provider = OpenAICompatibleProvider('test', base_url=f'{loopback.url}/v1')
+        with pytest.raises(ProbeError) as raised:
+            await probe(model or OpenAICompatibleModel('m', provider=provider))
+    assert str(raised.value).startswith(f'{loopback.url}/v1 wants a key and none is set: {remedy}')
 
 
 async def test_a_wrong_key():
@@ -365,10 +441,59 @@ async def test_a_limit_on_the_way_is_not_about_a_format():
     def busy(content: Any) -> Response | None:
         if isinstance(content, str):
             return None
-        headers = {'x-should-retry': 'false'}
-        return JSONResponse({'error': {'message': 'Slow down'}}, 429, headers=headers)
+        return JSONResponse({'error': {'message': 'Slow down'}}, 429)
 
     assert await complaint(PromptingServer(refuses=busy)) == "URL/v1 does not answer for 'm': HTTP 429: Slow down"
+
+
+class Mute(PromptingServer):
+    """A server that accepts every request, and answers none, or only what is not a chat."""
+
+    chats_only = False
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if not self.chats_only or scope['path'].endswith('/chat/completions'):
+            self.requests.append((scope['path'], None))
+            await anyio.sleep(5)
+        await super().__call__(scope, receive, send)
+
+
+@pytest.mark.parametrize('chats_only', [True, False])
+async def test_a_server_that_does_not_answer(chats_only: bool):
+    """Every request has its time and is sent once, and the line says what that may mean."""
+    server = Mute()
+    server.chats_only = chats_only
+    with LoopbackServer(server) as loopback, pytest.raises(ProbeError) as raised:
+        await probe(model_at(loopback.url), timeout=0.2)
+    assert str(raised.value) == f'{loopback.url}/v1 did not answer within 0.2 s. Is the model still loading?'
+    assert len(server.chats) == 1
+
+
+async def test_a_server_that_trickles_does_not_go_on_for_ever():
+    """The time is that of the whole answer, not of its next byte."""
+
+    async def spaces() -> AsyncIterator[str]:
+        for _ in range(100):
+            yield ' '
+            await anyio.sleep(0.05)
+
+    server = PromptingServer(refuses=lambda content: StreamingResponse(spaces(), media_type='application/json'))
+    with LoopbackServer(server) as loopback, pytest.raises(ProbeError, match=r'did not answer within 0\.3 s'):
+        await probe(model_at(loopback.url), timeout=0.3)
+
+
+async def test_a_server_that_is_overloaded_is_asked_once():
+    """The SDK would send the request twice more."""
+    server = PromptingServer(refuses=answers(503, {'error': {'message': 'Loading model'}}))
+    assert await complaint(server) == "URL/v1 does not answer for 'm': HTTP 503: Loading model"
+    assert len(server.chats) == 1
+
+
+@pytest.mark.parametrize('seconds', [0, -1, float('nan')])
+async def test_no_time_is_a_caller_s_mistake(seconds: float):
+    """Nothing can answer in it."""
+    with pytest.raises(UserError, match=f'^A probe needs a timeout above 0 seconds, not {seconds}'):
+        await probe(model_at('http://127.0.0.1:9'), timeout=seconds)
 
 
 # Models --------------------------------------------------------------------------------------------------------------
@@ -433,7 +558,7 @@ def test_the_best_reading_wins(chosen: dict[str, Any], default: Any, expected: s
 def test_no_format_may_be_right():
     """A template that loses everything is not cured by a setting, and the line says so."""
     best = best_format(reports(parts='lost', text='spoiled', json='lost'), 'parts')
-    assert recommendation(best, 'parts') == (
+    assert recommendation(best, 'parts', 'prompt') == (
         'No format reaches this model whole. Look at its chat template; '
         "openai_compatible_tool_return_format='text' comes closest."
     )

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from importlib.metadata import version
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -196,3 +197,29 @@ def test_without_the_extra_the_command_names_it(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(cli.importlib.util, 'find_spec', missing)
     with pytest.raises(SystemExit, match=r'pip install "pydantic-ai-verbatim\[cli\]"'):
         cli.main()
+
+
+def test_a_picture_that_cannot_be_saved_is_said_before_the_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A folder that does not exist is one line, and nothing ran for it."""
+    runs: list[Comparison] = []
+    monkeypatch.setattr(demo_runs, 'compare', runs.append)
+    with pytest.raises(SystemExit) as stopped:
+        app(['demo', '--svg', str(tmp_path / 'none/x.svg')], standalone_mode=False)
+    assert stopped.value.code == f'The picture cannot be saved: No such file or directory: {tmp_path}/none/x.svg'
+    assert runs == []
+
+
+def test_a_picture_of_before_is_kept_where_the_run_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Looking whether it can be saved neither empties nor leaves a file."""
+    (tmp_path / 'old.svg').write_text('before')
+    monkeypatch.setattr(demo_runs, 'OpenAICompatibleModel', BrokenModel)
+    for name in ('old.svg', 'new.svg'):
+        with pytest.raises(SystemExit, match=r'^The demo could not run'):
+            app(['demo', '--svg', str(tmp_path / name)], standalone_mode=False)
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [('old.svg', 'before')]
+
+
+def test_the_version():
+    """It is the installed distribution's."""
+    result = CliRunner().invoke(app, ['--version'])
+    assert (result.exit_code, result.output) == (0, f'verbatim {version("pydantic-ai-verbatim")}\n')

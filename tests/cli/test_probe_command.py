@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
+from starlette.responses import JSONResponse
 from typer.testing import CliRunner
 
 from pydantic_ai_verbatim.chat.readings import FormatReport, ProbeReport, Sample
@@ -39,7 +41,7 @@ def endpoint(llama_cpp: str, monkeypatch: pytest.MonkeyPatch) -> str:
 def run(*arguments: str) -> str:
     result = CliRunner().invoke(app, ['probe', *arguments])
     assert result.exit_code == 0, result.output
-    return result.output
+    return result.stdout
 
 
 def test_the_table_shows_each_prompt_and_the_setting(endpoint: str):
@@ -62,6 +64,7 @@ def test_the_json_is_the_report(endpoint: str):
         'base_url': f'{endpoint}/v1',
         'model_name': 'glm-4.7',
         'shown_by': 'llama.cpp',
+        'evidence': 'prompt',
         'default': 'parts',
         'recommended': 'text',
         'recommendation': "Set openai_compatible_tool_return_format='text' in the settings or profile.",
@@ -73,12 +76,33 @@ def test_the_json_is_the_report(endpoint: str):
     ]
 
 
+def test_it_says_at_once_whom_it_asks_and_gives_up_in_time(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    """A socket that accepts and never answers ends in one line."""
+    with socket.create_server(('127.0.0.1', 0)) as silent:
+        url = 'http://{}:{}/v1'.format(*silent.getsockname())
+        monkeypatch.setenv('OPENAI_BASE_URL', url)
+        with pytest.raises(SystemExit) as stopped:
+            app(['probe', 'openai-chat:m', '--json', '--timeout', '0.2'], standalone_mode=False)
+    assert stopped.value.code == f'{url} did not answer within 0.2 s. Is the model still loading?'
+    assert capsys.readouterr() == ('', f'asking {url} (m)\n')
+
+
 @pytest.mark.parametrize(
     ('model', 'environment', 'line'),
     [
         ('openai-chat:m', {'OPENAI_BASE_URL': 'http://127.0.0.1:9/v1'}, 'http://127.0.0.1:9/v1 cannot be reached'),
         ('openai-chat:m', {'OPENAI_API_KEY': 'sk-wrong-0123456789'}, 'refuses the key (HTTP 401)'),
         ('openai-chat:m', {'OPENAI_API_KEY': ''}, 'OPENAI_API_KEY'),
+        ('openai-chat:', {}, "There is no model name: write it behind the prefix, as in 'openai-chat:glm-5'."),
+        (
+            'openai-chat:m',
+            {'OPENAI_BASE_URL': '127.0.0.1:8000/v1'},
+            "The base URL '127.0.0.1:8000/v1' does not begin with http:// or https://. Is it 'http://127.0.0.1:8000/v1'?",
+        ),
+        ('openai-chat:m', {'OPENAI_BASE_URL': 'me:sk-12345678@h/v1'}, "The base URL 'h/v1' does not begin with"),
+        ('openai-chat:m', {'OPENAI_BASE_URL': 'ftp://h/v1'}, "The base URL 'h/v1' does not begin with"),
         ('nobody:m', {}, 'Unknown model: nobody:m'),
         ('test', {}, 'Only models that speak Chat Completions can be probed; TestModel does not.'),
     ],
@@ -106,8 +130,27 @@ def test_the_installed_command_answers_with_its_status(endpoint: str):
     )
     assert (command.returncode, command.stdout) == (1, '')
     assert command.stderr == (
-        f'{endpoint}/v1 refuses the key (HTTP 401). Check the key, and that it is one for this base URL.\n'
+        f'asking {endpoint}/v1 (m)\n{endpoint}/v1 refuses the key (HTTP 401). Check the key, and that it is one for this base URL.\n'
     )
+
+
+STEERING = '\x1b]0;mine\x07\x1b[2J\u202e'
+ESCAPED = r'\x1b]0;mine\x07\x1b[2J\u202e'
+
+
+def test_a_server_s_words_do_not_steer_the_terminal(monkeypatch: pytest.MonkeyPatch):
+    """Control characters in an error, in a rejection and in a prompt are shown as escapes."""
+    refuse = JSONResponse({'error': {'message': STEERING}}, 400)
+    with LoopbackServer(PromptingServer(refuses=lambda content: refuse)) as server:
+        monkeypatch.setenv('OPENAI_BASE_URL', f'{server.url}/v1')
+        with pytest.raises(SystemExit) as stopped:
+            app(['probe', 'openai-chat:m'], standalone_mode=False)
+    assert stopped.value.code == f"{server.url}/v1 does not answer for 'm': HTTP 400: {ESCAPED}"
+    samples = Sample('', 'rejected', rejection=STEERING), Sample('', 'lost', prompt=STEERING)
+    report = ProbeReport('http://h/v1', STEERING, None, 'replies', [FormatReport('text', *samples)], 'text', 'text', '')
+    Console(width=120, file=(output := StringIO()), highlight=False).print(ReportView(report))
+    assert output.getvalue().count(ESCAPED) == 3
+    assert not {*STEERING} & {*output.getvalue()} - {*ESCAPED}
 
 
 def test_without_a_prompt_the_table_says_what_there_was_to_see():
@@ -115,7 +158,7 @@ def test_without_a_prompt_the_table_says_what_there_was_to_see():
     rejected = Sample([], 'rejected', rejection='HTTP 400: invalid type: sequence, [expected] a string')
     unknown = Sample('', 'unknown', prompt_tokens=40, repeated=False)
     formats = [FormatReport('parts', rejected, rejected), FormatReport('text', unknown, unknown)]
-    view = ReportView(ProbeReport('http://h/v1', 'm', None, formats, 'parts', 'text', 'Set it.'))
+    view = ReportView(ProbeReport('http://h/v1', 'm', None, 'replies', formats, 'parts', 'text', 'Set it.'))
     Console(width=80, file=(output := StringIO()), highlight=False).print(view)
     text = output.getvalue()
     assert 'The server does not show its prompt' in text

@@ -6,10 +6,13 @@ The requests go out as `OpenAICompatibleModel` sends them, each with its format 
 
 import json
 import re
+import socket
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, cast
+from urllib.parse import urlsplit
 
+import anyio
 from openai import Timeout
 from openai.types.chat import ChatCompletion
 from pydantic_ai.exceptions import (
@@ -30,7 +33,7 @@ from ..registry import infer_model
 from .llama_cpp import MARKERS
 from .model import OpenAICompatibleModel
 from .negotiation import TOOL_RETURN_FORMAT, WireFormat, checked_format, public_base_url
-from .readings import QUERY, FormatReport, ProbeReport, Sample, best_format, read_sample, recommendation
+from .readings import QUERY, FormatReport, ProbeReport, Sample, best_format, evidence, read_sample, recommendation
 from .shown_prompt import EXTRA_BODY, Server, find_server, shown_prompt
 
 _FORMATS: tuple[WireFormat, ...] = ('parts', 'text', 'json')
@@ -49,33 +52,65 @@ _CALL_ID = 'call00001'
 """Nine letters and digits, which is all that Mistral takes."""
 
 _MOST_TOKENS = 256
-_TIMEOUT = Timeout(120, connect=10)
+_CONNECT = Timeout(None, connect=10)
+"""The answer's own time is limited as a whole, so that a server that trickles does not go on for ever."""
+
 _LONGEST_WORDS = 160
 _SHORTEST_SECRET = 8
 _SECRET_HEADER = re.compile('authorization|key|token|cookie', re.IGNORECASE)
+_NO_KEY = 'api-key-not-set'
+"""What pydantic-ai's providers send where there is no key."""
+
+_KEY_VARIABLES = {'openai': ('OPENAI_API_KEY',), 'vllm': ('VLLM_API_KEY',), 'ollama': ('OLLAMA_API_KEY',)}
+"""The variables of upstream's providers that do without a key; ours know their own."""
+
 _NOT_ABOUT_A_FORMAT = (401, 402, 403, 408, 429)
 
 
-async def probe(model: Model | str) -> ProbeReport:
+async def probe(model: Model | str, *, timeout: float = 60) -> ProbeReport:  # noqa: ASYNC109  # of each request, not the whole
     """Find out what the model behind a live endpoint reads of a list returned by a tool.
 
     It takes five chat requests of some hundred tokens: something for setting up, not for a run.
 
     Args:
         model: A model string such as `'openai-chat:glm-5'`, or a model that speaks Chat Completions.
+        timeout: The seconds that each request may take. None is sent twice.
 
     Returns:
         The report: each format's evidence, and the recommended setting.
 
     Raises:
-        UserError: For a model that does not speak Chat Completions, and where `infer_model` raises it.
-        ProbeError: Where the endpoint cannot be probed: it is out of reach, refuses the key, does not know the model, or
-            takes no tool result at all. The message is one line, and holds no key.
+        UserError: For a model that does not speak Chat Completions or has no name, for a base URL that is none, and
+            where `infer_model` raises it.
+        ProbeError: Where the endpoint cannot be probed: it is out of reach, does not answer in time, refuses the key,
+            does not know the model, or takes no tool result at all. The message is one line, and holds no key.
     """
     check_allow_model_requests()
-    compatible = _compatible(infer_model(model))
+    if not timeout > 0:
+        raise UserError(f'A probe needs a timeout above 0 seconds, not {timeout}.')
+    compatible = model_to_probe(model)
     async with compatible:
-        return await _Probing(compatible).report()
+        return await _Probing(compatible, timeout).report()
+
+
+def model_to_probe(model: Model | str) -> OpenAICompatibleModel:
+    """Give the model whose requests a probe sends.
+
+    Raises:
+        UserError: As `probe()` does.
+    """
+    compatible = _compatible(infer_model(model))
+    if not compatible.model_name.strip():
+        raise UserError("There is no model name: write it behind the prefix, as in 'openai-chat:glm-5'.")
+    if urlsplit(compatible.base_url).scheme not in ('http', 'https'):
+        url = public_base_url(f'http://{compatible.base_url.rpartition("://")[2]}').removeprefix('http://')
+        raise UserError(f"The base URL '{url}' does not begin with http:// or https://. Is it 'http://{url}'?")
+    return compatible
+
+
+def shown_url(model: OpenAICompatibleModel) -> str:
+    """Give a model's base URL, as it may be shown."""
+    return public_base_url(model.base_url).rstrip('/')
 
 
 def _compatible(model: Model) -> OpenAICompatibleModel:
@@ -95,13 +130,9 @@ class _Probing:
     """One probe: the model, what its server shows, and the samples by what was sent, since two formats can be one."""
 
     model: OpenAICompatibleModel
+    timeout: float
     server: Server | None = None
     samples: dict[str, Sample] = field(default_factory=dict[str, Sample])
-
-    @property
-    def base_url(self) -> str:
-        """The endpoint's base URL, as it may be shown."""
-        return public_base_url(self.model.base_url).rstrip('/')
 
     @property
     def own_settings(self) -> dict[str, Any]:
@@ -110,7 +141,8 @@ class _Probing:
 
     async def report(self) -> ProbeReport:
         """Send every format; a plain string goes first, and where it fails, the endpoint does."""
-        self.server = await find_server(self.model.client, self.model.model_name)
+        with anyio.move_on_after(self.timeout):
+            self.server = await find_server(self.model.client, self.model.model_name)
         baseline = await self.sample('text', _ITEMS, None)
         formats = [
             FormatReport(
@@ -122,14 +154,16 @@ class _Probing:
         ]
         default = _default_format(self.model)
         best = best_format(formats, default)
+        seen = evidence(formats)
         return ProbeReport(
-            base_url=self.base_url,
+            base_url=shown_url(self.model),
             model_name=self.model.model_name,
             shown_by=self.server,
+            evidence=seen,
             formats=formats,
             default=default,
             recommended=best.format,
-            recommendation=recommendation(best, default),
+            recommendation=recommendation(best, default, seen),
         )
 
     async def sample(self, format: WireFormat, items: list[str], baseline: Sample | None) -> Sample:
@@ -141,6 +175,8 @@ class _Probing:
             return self.samples[wire]
         try:
             reply = await self.reply(_history(items), settings, parameters)
+        except ProbeError:
+            raise
         except AgentRunError as error:
             if baseline is None or _is_about_the_endpoint(error):
                 raise ProbeError(self.complaint(error)) from error
@@ -161,7 +197,8 @@ class _Probing:
         """Give the settings and parameters of a request in a format, the model's own settings under ours."""
         settings: dict[str, Any] = {
             'max_tokens': _MOST_TOKENS,
-            'timeout': _TIMEOUT,
+            'timeout': _CONNECT,
+            'max_retries': 0,
             'extra_body': {**(self.own_settings.get('extra_body') or {}), **EXTRA_BODY[self.server]},
             TOOL_RETURN_FORMAT: format,
         }
@@ -173,16 +210,23 @@ class _Probing:
         self, history: list[ModelMessage], settings: OpenAIChatModelSettings, parameters: ModelRequestParameters
     ) -> dict[str, Any]:
         """Send one request and give its raw reply; upstream's own reading of it raises for an error in a 200."""
-        reply: object = await self.model._completions_create(history, False, settings, parameters)
+        try:
+            with anyio.fail_after(self.timeout):
+                reply: object = await self.model._completions_create(history, False, settings, parameters)
+        except TimeoutError as error:
+            late = f'{shown_url(self.model)} did not answer within {self.timeout:g} s. Is the model still loading?'
+            raise ProbeError(late) from error
         self.model._process_response(cast('ChatCompletion', reply))
         return reply.model_dump(warnings=False) if isinstance(reply, ChatCompletion) else {}
 
     def complaint(self, error: AgentRunError) -> str:
         """Say in one line why the endpoint cannot be probed."""
-        url, name = self.base_url, self.model.model_name
+        url, name = shown_url(self.model), self.model.model_name
         status = _status(error)
         if isinstance(error, ModelConnectionError):
             return f'{url} cannot be reached: {self.said(error)}. Check that the server is running and the base URL.'
+        if status in (401, 403) and {*self.secrets()} == {_NO_KEY}:
+            return f'{url} wants a key and none is set: {_where_to_put_a_key(self.model)}.'
         if status in (401, 403):  # without the server's words: some repeat the key in them
             return f'{url} refuses the key (HTTP {status}). Check the key, and that it is one for this base URL.'
         if status == 404 or isinstance(error, ModelNotFoundError):
@@ -191,7 +235,7 @@ class _Probing:
 
     def said(self, error: AgentRunError) -> str:
         """Give the server's own words, short, in one line, and without a key."""
-        words = _words(getattr(error, 'body', None)) or str(error)
+        words = _words(getattr(error, 'body', None)) or _cause(error)
         for secret in self.secrets():
             words = words.replace(secret, '***')
         words = ' '.join(words.split()).removesuffix('.')
@@ -224,6 +268,23 @@ def _history(items: list[str]) -> list[ModelMessage]:
         ModelResponse([ToolCallPart(_TOOL.name, {'query': QUERY}, _CALL_ID)]),
         ModelRequest([ToolReturnPart(_TOOL.name, items, _CALL_ID)]),
     ]
+
+
+def _where_to_put_a_key(model: OpenAICompatibleModel) -> str:
+    service = getattr(model._provider, 'service', None)
+    variables = service.api_key_variables if service else _KEY_VARIABLES.get(model.system, ())
+    return f'set {" or ".join(variables)}' if variables else 'give one to the provider'
+
+
+def _cause(error: AgentRunError) -> str:
+    """Say what an error came of: the first cause that has words, since the SDK only says that there was an error."""
+    chain: list[BaseException] = [error]
+    while isinstance(error, ModelConnectionError) and (cause := chain[-1].__cause__ or chain[-1].__context__):
+        chain.append(next(iter(getattr(cause, 'exceptions', [cause]))))
+    first = next(cause for cause in reversed(chain) if isinstance(cause, Exception) and str(cause))
+    if isinstance(first, socket.gaierror):
+        return f'the host name is not known ({first.strerror})'
+    return 'connection refused' if isinstance(first, ConnectionRefusedError) else str(first)
 
 
 def _status(error: AgentRunError) -> int | None:

@@ -22,6 +22,9 @@ item is not in the prompt, or the reply gives away that it was not. `rejected`: 
 
 _BEST_FIRST: tuple[Reading, ...] = ('apart', 'repeated', 'unknown', 'spoiled', 'lost', 'rejected')
 
+Evidence = Literal['prompt', 'replies', 'none']
+"""What a report goes by: a prompt that was shown, replies and rejections, or nothing at all."""
+
 QUERY = 'VERBATIM-QUERY'
 """The argument of the tool call; what stands behind it in a prompt was made of the tool's return."""
 
@@ -73,6 +76,7 @@ class ProbeReport:
         base_url: The endpoint's base URL.
         model_name: The endpoint's model.
         shown_by: The kind of server that showed its prompt, or `None` where there were only replies to go by.
+        evidence: What there was to go by; `'none'` where no format's reading is known.
         formats: One report each of `parts`, `text` and `json`.
         default: The format that this model gets where nothing is set and nothing was learned.
         recommended: The format to use.
@@ -82,6 +86,7 @@ class ProbeReport:
     base_url: str
     model_name: str
     shown_by: Server | None
+    evidence: Evidence
     formats: list[FormatReport]
     default: WireFormat
     recommended: WireFormat
@@ -109,13 +114,26 @@ def read_sample(
     return Sample(sent, reading, None, fragment, tokens, repeated)
 
 
+def evidence(formats: list[FormatReport]) -> Evidence:
+    """Say what there was to go by."""
+    samples = [sample for report in formats for sample in (report.items, report.with_empty_item)]
+    if any(sample.prompt is not None for sample in samples):
+        return 'prompt'
+    return 'none' if all(sample.reading == 'unknown' for sample in samples) else 'replies'
+
+
 def best_format(formats: list[FormatReport], default: WireFormat) -> FormatReport:
     """Give the format that is read best; among equals the default, then the first."""
     return min(formats, key=lambda report: (_BEST_FIRST.index(report.reading), report.format != default))
 
 
-def recommendation(best: FormatReport, default: WireFormat) -> str:
+def recommendation(best: FormatReport, default: WireFormat, evidence: Evidence) -> str:
     """Say in one line what to set."""
+    if evidence == 'none':
+        return (
+            'Nothing could be seen: no prompt is shown, and no reply tells what the model read. '
+            f'Keep the default, {default!r}, unless tool results go missing.'
+        )
     setting = f'{TOOL_RETURN_FORMAT}={best.format!r}'
     if best.reading in ('spoiled', 'lost', 'rejected'):
         return f'No format reaches this model whole. Look at its chat template; {setting} comes closest.'

@@ -15,7 +15,7 @@ Server = Literal['llama.cpp', 'vLLM']
 """A server that shows its prompt."""
 
 _PATIENCE = 10.0
-"""Seconds that one question may take."""
+"""Seconds that one question may take, and finding the server out."""
 
 _OPTIONS: Any = {'max_retries': 0, 'follow_redirects': False}
 
@@ -29,10 +29,13 @@ EXTRA_BODY: dict[Server | None, dict[str, Any]] = {
 
 async def find_server(client: AsyncOpenAI, model_name: str) -> Server | None:
     """Find out whether the server behind a client is one that shows its prompt."""
-    if 'default_generation_settings' in await _ask(client, 'GET', _at_root(client, '/props')):
-        return 'llama.cpp'
-    models = (await _ask(client, 'GET', '/models')).get('data')
-    return 'vLLM' if isinstance(models, list) and _owner(cast('list[Any]', models), model_name) == 'vllm' else None
+    with anyio.move_on_after(_PATIENCE):
+        if 'default_generation_settings' in await _ask(client, 'GET', _at_root(client, '/props')):
+            return 'llama.cpp'
+        models = (await _ask(client, 'GET', '/models')).get('data')
+        if isinstance(models, list) and _owner(cast('list[Any]', models), model_name) == 'vllm':
+            return 'vLLM'
+    return None
 
 
 async def shown_prompt(

@@ -21,6 +21,8 @@ def demo(
     from .demo_runs import compare
     from .demo_view import ComparisonView, picture
 
+    if svg is not None:
+        _refuse_no_place(svg)
     try:
         comparison = compare()
     except (AgentRunError, OSError) as error:
@@ -30,3 +32,14 @@ def demo(
         svg.write_text(picture(comparison), encoding='utf-8')
     if comparison.complaint:
         sys.exit(comparison.complaint)
+
+
+def _refuse_no_place(svg: Path) -> None:
+    """Find out before the runs whether the picture can be saved, and leave what is there as it is."""
+    is_new = not svg.exists()
+    try:
+        svg.open('a').close()
+    except OSError as error:
+        sys.exit(f'The picture cannot be saved: {error.strerror}: {svg}')
+    if is_new:
+        svg.unlink()

@@ -10,6 +10,7 @@ from rich.text import Text
 from ..chat.llama_cpp import MARKERS
 from ..chat.readings import ProbeReport, Reading, Sample
 from .folded import Folded
+from .printable import printable
 
 _READINGS: dict[Reading, tuple[str, str]] = {
     'apart': ('reads each item', 'green'),
@@ -29,7 +30,7 @@ class ReportView:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         report = self.report
-        yield Text.assemble('\n', (report.model_name, 'bold'), ' at ', (report.base_url, 'bold'))
+        yield Text.assemble('\n', (printable(report.model_name), 'bold'), ' at ', (printable(report.base_url), 'bold'))
         yield Text(_evidence(report), 'dim')
         yield _table(report)
         yield Text(report.recommendation + '\n', 'bold')
@@ -58,4 +59,4 @@ def _cell(sample: Sample) -> Group:
     if sample.prompt_tokens is not None:
         lines[0].append(f' ({sample.prompt_tokens} tokens)', 'dim')
     shown = sample.rejection or sample.prompt
-    return Group(*lines, *([] if shown is None else [Text(), Folded(Text(shown.strip()))]))
+    return Group(*lines, *([] if shown is None else [Text(), Folded(Text(printable(shown.strip())))]))
