@@ -61,17 +61,16 @@ def test_token_ids_that_text_cannot_give_back(tmp_path: Path) -> None:
 
 
 def test_unusual_samples(tmp_path: Path) -> None:
-    """A header without a body, a long body, what lies before a block, escaped text, and JSON that is no list of ids."""
+    """A header without a body, a long body, what lies before a block, no block at all, and text that JSON cannot hold."""
     assert 'a header without a body' in run(tmp_path, '<|channel|>analysis need it')[0]
     long, _ = run(tmp_path, f'<|channel|>final<|message|>{"q" * 1000}')
     assert (long.count('q'), long.count('…')) == (300, 1)
     assert row(run(tmp_path, '\n<|start|>assistant<|channel|>final<|message|>x')[0], 'lead')
     assert row(run(tmp_path, '<|channel|>final<|message|>x\n<|end|>\n')[0], 'tail') == [repr('\n')]
-    assert '0 blocks' in run(tmp_path, '')[0]
-    for text in ('["x"]', '{"x": 1}', '3'):
-        assert f'{len(text)} characters, 1 block' in run(tmp_path, text)[0]
-    (tmp_path / 'sampled').write_bytes(b'<|message|>\xff')
-    output = CliRunner().invoke(app, ['harmony', str(tmp_path / 'sampled')]).output
+    assert '0 blocks' in run(tmp_path, ' ')[0]
+    console = Console(width=100, file=StringIO(), record=True)
+    console.print(BlocksView('<|message|>\udcff'))
+    output = console.export_text()
     assert row(output, 'kept') == ['the exact text, which the rest cannot give back']
 
 
@@ -156,6 +155,55 @@ def test_mistakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         output, code = run(tmp_path, CALL, '--against', 'openai-harmony')
     assert code == 1
     assert 'run `pip install openai-harmony`' in output.replace('\n', ' ')
+
+
+@pytest.mark.parametrize(
+    ('content', 'said'),
+    [
+        (b'', 'is empty: give what was sampled'),
+        (b'<|message|>\xff', 'is not UTF-8 text (byte 11): save it as UTF-8'),
+        (b'["x"]', 'is JSON, but not a list of token ids'),
+        (b'[200005, 1.0]', 'is JSON, but not a list of token ids'),
+        (b'{"choices": []}', 'is JSON, but not a list of token ids'),
+        (b'3', 'is JSON, but not a list of token ids'),
+        (b'[200005, 17196,', 'begins like a list of token ids, and is no valid JSON'),
+    ],
+)
+def test_files_that_hold_no_sample(content: bytes, said: str, tmp_path: Path) -> None:
+    """Each is said in one line, with the file's name, and the exit status is 1."""
+    file = tmp_path / 'sampled'
+    file.write_bytes(content)
+    result = CliRunner().invoke(app, ['harmony', str(file)])
+    assert (result.exit_code, result.output.count('\n')) == (1, 1)
+    assert result.output.startswith(f'{file} {said}')
+
+
+def test_a_directory(tmp_path: Path) -> None:
+    """It is no file, and that is all that is said."""
+    result = CliRunner().invoke(app, ['harmony', str(tmp_path)])
+    assert (result.exit_code, result.output) == (1, f'{tmp_path}: Is a directory.\n')
+
+
+def test_standard_input() -> None:
+    """`-` reads it; its mistakes name it."""
+    result = CliRunner().invoke(app, ['harmony', '-'], input=CALL)
+    assert (result.exit_code, 'call of bash' in result.output) == (0, True)
+    result = CliRunner().invoke(app, ['harmony', '-'], input='')
+    assert (result.exit_code, result.output.startswith('standard input is empty')) == (1, True)
+
+
+@pytest.mark.parametrize('sampled', [f'<|start|>assistant{CALL}', ids_of(f'<|start|>assistant{CALL}')])
+def test_a_sample_with_its_opening(sampled: str | list[int], tmp_path: Path) -> None:
+    """What a sample follows is left out, and that is said."""
+    output, code = run(tmp_path, sampled)
+    assert code == 0
+    assert output.startswith('Left out the leading <|start|>assistant')
+    assert row(output, 'header') == ['<|channel|>commentary to=functions.bash code']
+
+
+def test_text_that_begins_like_a_list(tmp_path: Path) -> None:
+    """Prose in a header may; where a marker follows it is no list of ids."""
+    assert run(tmp_path, '[1] is done<|channel|>final<|message|>x')[1] == 0
 
 
 def test_the_environment_is_left_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,12 +2,13 @@
 
 import sys
 from enum import StrEnum
-from json import JSONDecodeError, loads
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated
 
 import typer
 from pydantic_ai.exceptions import UserError
+
+from .printable import printable
 
 
 class Oracle(StrEnum):
@@ -18,9 +19,15 @@ class Oracle(StrEnum):
 
 def harmony(
     file: Annotated[
-        Path, typer.Argument(help='A file with what was sampled after <|start|>assistant: text, or a JSON list of ids.')
+        Path,
+        typer.Argument(
+            help='What was sampled after <|start|>assistant, as text or as a JSON list of token ids; - reads stdin.'
+        ),
     ],
-    against: Annotated[Oracle | None, typer.Option(help='Show where this one, given the same sample, drifts.')] = None,
+    against: Annotated[
+        Oracle | None,
+        typer.Option(help='Also parse and render the sample with this library, and show the first token that differs.'),
+    ] = None,
 ) -> None:
     """See what gpt-oss sampled, block by block, and what another renderer would make of it.
 
@@ -29,10 +36,14 @@ def harmony(
     from rich.console import Console
 
     from .harmony_view import BlocksView, DriftView
+    from .sampled import read_sampled, without_opening
 
     console = Console(highlight=False)
     try:
-        sampled = _read(file)
+        given = read_sampled(file)
+        sampled = without_opening(given)
+        if sampled != given:
+            typer.echo('Left out the leading <|start|>assistant: a sample is what follows it.')
         view = BlocksView(sampled)
         console.print(view)
         if against is None:
@@ -40,18 +51,7 @@ def harmony(
         from .drift import drift_of_openai_harmony
 
         drift = drift_of_openai_harmony(sampled)
-    except (OSError, UserError) as error:
-        sys.exit(str(error))
+    except UserError as error:
+        sys.exit(printable(str(error)))
     console.print(DriftView(drift, against))
     sys.exit(drift is not None or not view.is_exact)
-
-
-def _read(file: Path) -> str | list[int]:
-    """Take a JSON list of whole numbers for token ids, and everything else for text as it is."""
-    text = file.read_bytes().decode('utf-8', 'surrogateescape')
-    try:
-        loaded: Any = loads(text)
-    except (JSONDecodeError, RecursionError):
-        return text
-    ids: list[Any] = cast('list[Any]', loaded) if isinstance(loaded, list) else [text]
-    return ids if all(type(token) is int for token in ids) else text
