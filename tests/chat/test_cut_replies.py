@@ -34,10 +34,11 @@ def _events(body: dict[str, Any], choices: list[Any], cut: Cut) -> Iterator[Any]
         envelope['object'] = 'chat.completion.chunk'
     for choice in choices:
         key = next((key for key in ('message', 'delta', 'text') if key in choice), 'message')
-        around = {name: value for name, value in choice.items() if name not in (key, 'finish_reason', 'logprobs')}
+        ending = ('finish_reason', 'logprobs', 'tool_calls')
+        around = {name: value for name, value in choice.items() if name not in (key, *ending)}
         for delta in _deltas(choice.get(key), cut):
             yield {**envelope, 'choices': [{**around, 'delta' if key == 'message' else key: delta}]}
-        last = {name: choice[name] for name in ('finish_reason', 'logprobs') if name in choice}
+        last = {name: choice[name] for name in ending if name in choice}
         if last:
             yield {**envelope, 'choices': [{**around, 'delta': {}, **last}]}
     if 'usage' in body:
@@ -55,7 +56,7 @@ def _deltas(message: Any, cut: Cut) -> Iterator[Any]:
         if key == 'tool_calls' and is_list(value):
             for call in _numbered(value):
                 yield from ({'tool_calls': [fragment]} for fragment in _fragments(call, cut))
-        elif isinstance(value, str) and value and key != 'role' and cut == 'by character':
+        elif isinstance(value, str) and value and key not in ('role', 'tool_calls') and cut == 'by character':
             yield from ({key: character} for character in value)
         else:
             yield {key: value}

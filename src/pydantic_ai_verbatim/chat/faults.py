@@ -75,7 +75,7 @@ def error_in(body: JsonObject, event: str | None = None) -> JsonObject | None:
         event: The name of a server-sent event; one called `error` is an error whatever its shape.
     """
     choices = objects(body.get('choices'))
-    if (error := body.get('error')) and not _says_nothing(error, beside_answer=bool(choices)):
+    if (error := body.get('error')) and not _says_nothing(error, beside_answer=bool(choices) or _is_last(body)):
         return _error(error, body)
     if event == 'error' or body.get('object') == 'error' or body.get('type') == 'error':
         return _error(body, body)
@@ -94,8 +94,13 @@ def _is_success(body: JsonObject) -> bool:
 
 
 def _reports_success(body: JsonObject) -> bool:
-    """Whether a body without choices only says that all goes well, or is a stream's last event, with the usage."""
-    return _is_success(body) or (is_list(body.get('choices')) and is_object(body.get('usage')))
+    """Whether a body without choices only says that all goes well, or is a stream's last event."""
+    return _is_success(body) or _is_last(body)
+
+
+def _is_last(body: JsonObject) -> bool:
+    """Whether a body is a stream's last event, with the usage in place of choices."""
+    return is_list(body.get('choices')) and is_object(body.get('usage'))
 
 
 def _error(error: object, body: JsonObject) -> JsonObject:

@@ -5,6 +5,7 @@ llama.cpp renders it at `/apply-template` (`tools/server/README.md`). vLLM retur
 them. Both stand at the server's root, where the endpoint's key belongs too; the base URL is that root and `/v1`.
 """
 
+from contextlib import suppress
 from typing import Any, Literal, cast
 from urllib.parse import urlsplit
 
@@ -83,12 +84,10 @@ def _at_root(client: AsyncOpenAI, path: str) -> str:
 
 async def _ask(client: AsyncOpenAI, method: str, url: str, body: object = None) -> dict[str, Any]:
     """Put one question through the model's own client; whatever goes wrong with it, the answer is empty."""
-    try:
-        with anyio.move_on_after(_PATIENCE):
-            request = client.get if method == 'GET' else client.post
-            arguments: dict[str, Any] = {} if method == 'GET' else {'body': body}
-            answer = await cast('Any', request)(url, cast_to=object, options=_OPTIONS, **arguments)
-            return cast('dict[str, Any]', answer) if isinstance(answer, dict) else {}
-    except Exception:  # noqa: BLE001  # the question's failure is not the probe's
-        return {}
-    return {}
+    answer: object = None
+    # the question's failure, of whatever kind, is not the probe's
+    with anyio.move_on_after(_PATIENCE), suppress(Exception):
+        request = client.get if method == 'GET' else client.post
+        arguments: dict[str, Any] = {} if method == 'GET' else {'body': body}
+        answer = await cast('Any', request)(url, cast_to=object, options=_OPTIONS, **arguments)
+    return cast('dict[str, Any]', answer) if isinstance(answer, dict) else {}
