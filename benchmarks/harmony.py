@@ -1,9 +1,9 @@
 """Harmony against openai-harmony and renderers: `make bench`, or `python benchmarks/harmony.py`.
 
 Conversations of 10 to 1,000 tool-call turns are parsed and rendered, in tokens a second, and one of 200 turns is
-rendered afresh at each of its turns, as an agent does; a completion of 100,000 tokens is loaded token by token.
+rendered afresh at each of its turns, as an agent does; completions of 100,000 tokens are loaded token by token.
 The bars: those 200 renderings cost at most 1/40 of openai-harmony's, a finished completion is parsed from its ids at
-least as fast as openai-harmony does, and token by token it costs at most twice what it costs whole.
+least as fast as openai-harmony does, and token by token none costs more than twice what it costs whole.
 """
 
 import json
@@ -60,7 +60,7 @@ class Conversation:
     def __init__(self, turns: int) -> None:
         self._random = random.Random(turns)
         self.samples = [self._sample(at) for at in range(turns)]
-        self.results = [self._prose(180) for _ in range(turns)]
+        self.results = [self.prose(180) for _ in range(turns)]
         self.completion = [token for sample in self.samples for token in (*ids_of('<|start|>assistant'), *sample)][2:]
         self.parameters = ModelRequestParameters(
             function_tools=[
@@ -69,13 +69,13 @@ class Conversation:
             ]
         )
 
-    def _prose(self, words: int) -> str:
+    def prose(self, words: int) -> str:
         return ' '.join(self._random.choices(WORDS, k=words))
 
     def _sample(self, at: int) -> list[int]:
-        arguments = json.dumps({'query': self._prose(20), 'limit': at})
+        arguments = json.dumps({'query': self.prose(20), 'limit': at})
         return ids_of(
-            f'<|channel|>analysis<|message|>{self._prose(100)}<|end|><|start|>assistant<|channel|>commentary'
+            f'<|channel|>analysis<|message|>{self.prose(100)}<|end|><|start|>assistant<|channel|>commentary'
             f' to=functions.tool_{at % 5} <|constrain|>json<|message|>{arguments}<|call|>'
         )
 
@@ -211,29 +211,35 @@ def measure_each_turn(encoding: oh.HarmonyEncoding, renderer: Any) -> tuple[str,
 
 
 def measure_feeding() -> float:
-    """Measure a completion of about 100,000 tokens: how many times as much it costs token by token, without events."""
+    """Measure completions of about 100,000 tokens: how many times as much they cost token by token, at most."""
     conversation = Conversation(650)
-    tokens = [[token] for token in conversation.completion]
+    body = [*ids_of('<|channel|>final<|message|>'), *ids_of(conversation.prose(100_000)), *ids_of('<|return|>')]
+    completions = {'tool calls': conversation.completion, 'one body': body}
+    return max(feed(name, ids, conversation.parameters) for name, ids in completions.items())
+
+
+def feed(name: str, completion: list[int], parameters: ModelRequestParameters) -> float:
+    """Load a completion whole, token by token, and as stream events."""
+    tokens = [[token] for token in completion]
 
     def token_by_token() -> None:
-        sample = Sample(Renderer(TokenCodec(o200k_harmony())), conversation.parameters)
+        sample = Sample(Renderer(TokenCodec(o200k_harmony())), parameters)
         for token in tokens:
             sample.feed(token)
         sample.flush()
 
     def with_events() -> None:
-        stream = fresh().begin_stream(conversation.parameters)
+        stream = fresh().begin_stream(parameters)
         for token in tokens:
             stream.feed(token)
         stream.flush()
 
-    whole = seconds(lambda: fresh().load_response(conversation.completion, conversation.parameters))
+    whole = seconds(lambda: fresh().load_response(completion, parameters))
     fed, streamed = seconds(token_by_token), seconds(with_events)
-    count = len(tokens)
     print(
-        f'{count:,} tokens: {whole * 1e3:,.0f} ms whole, {fed * 1e3:,.0f} ms token by token ({fed / whole:.2f} times)'
+        f'{len(tokens):,} tokens of {name}: {whole * 1e3:,.0f} ms whole, {fed * 1e3:,.0f} ms token by token '
+        f'({fed / whole:.2f} times); as stream events, token by token: {streamed / len(tokens) * 1e6:.1f} µs a token'
     )
-    print(f'as stream events, token by token: {streamed / count * 1e6:.1f} µs a token')
     return fed / whole
 
 

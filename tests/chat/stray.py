@@ -84,9 +84,9 @@ def answering(body: Any, status: int = 200, headers: dict[str, str] | None = Non
 
 
 def event_stream(events: Iterable[Any], *, done: bool = True) -> bytes:
-    """Give events as a body: a string is a raw block, anything else the JSON of a `data:` event."""
+    """Give events as a body: a string is a raw block (no UTF-8 if it isn't any), else the JSON of a `data:` event."""
     blocks = [event if isinstance(event, str) else f'data: {json.dumps(event)}\n\n' for event in events]
-    return (''.join(blocks) + ('data: [DONE]\n\n' if done else '')).encode()
+    return (''.join(blocks) + ('data: [DONE]\n\n' if done else '')).encode('utf-8', 'surrogatepass')
 
 
 def streaming(events: Iterable[Any], *, done: bool = True) -> Respond:

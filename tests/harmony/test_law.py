@@ -52,8 +52,8 @@ def test_every_case_in_every_delivery(adapter: HarmonyAdapter[Any], sample: str)
 
 @pytest.mark.parametrize('sample', SAMPLES)
 def test_each_adapter_reads_what_the_other_stored(sample: str) -> None:
-    """A case loaded as text is rendered as ids, and loaded as ids is rendered as text."""
-    assert TEXT.dump_response(TOKENS.load_response(ids_of(sample))) == sample
+    """A case loaded as text is rendered as ids, and loaded as ids as text, but for stop tokens beyond a block's own."""
+    assert TEXT.dump_response(TOKENS.load_response(ids_of(sample))) == sample.replace('<|end|><|return|>', '<|return|>')
     if 'special-token' not in sample:
         assert TOKENS.dump_response(TOKENS.load_response(sample)) == TOKENS.dump_response(TEXT.load_response(sample))
 

@@ -96,12 +96,18 @@ _LONGEST = max(map(len, SPECIAL_TOKENS))
 
 _END_IDS = {SPECIAL_TOKENS[marker]: marker for marker in (START, *STOP_TOKENS)}
 _HEADER_END_IDS = _END_IDS | {SPECIAL_TOKENS[MESSAGE]: MESSAGE}
+_MARKER_IDS = frozenset(_HEADER_END_IDS)
 
 
 class Parser(ABC, Generic[S]):
-    """The grammar of blocks, whatever they are made of; `TextParser` and `TokenParser` find the markers."""
+    """The grammar of blocks, whatever they are made of; `TextParser` and `TokenParser` find the markers.
 
-    def __init__(self) -> None:
+    Args:
+        ends_nothing: Says of a piece of a sample that no marker ends in it, and therefore no block.
+    """
+
+    def __init__(self, ends_nothing: Callable[[S], bool]) -> None:
+        self.ends_nothing = ends_nothing
         self._in_body = False
         self._lead: list[S] = []
         self._header: list[S] = []
@@ -195,7 +201,7 @@ class Collector(Generic[S]):
 
 
 class BlockReader(Generic[S]):
-    """Reads blocks from a sample that comes in pieces; only the open one is held.
+    """Reads blocks from a sample that comes in pieces; only the open one is held, and cut in bulk once it may end.
 
     Args:
         parser: A parser of what comes.
@@ -203,15 +209,22 @@ class BlockReader(Generic[S]):
 
     def __init__(self, parser: Parser[S]) -> None:
         self._parser = parser
+        self._ends_nothing = parser.ends_nothing
         self._collector = Collector(parser)
+        self._waiting: list[S] = []
 
     def feed(self, chunk: S) -> list[Block[S]]:
         """Take more of the sample, and give the blocks that this completes."""
-        return self._collect(self._parser.feed(chunk))
+        self._waiting.append(chunk)
+        return [] if self._ends_nothing(chunk) else self._read()
 
     def flush(self) -> tuple[list[Block[S]], S | None]:
         """End the sample: give the open block, if there is one, and what comes after the last one, if anything."""
-        return self._collect(self._parser.flush()), self._collector.tail
+        return self._read() + self._collect(self._parser.flush()), self._collector.tail
+
+    def _read(self) -> list[Block[S]]:
+        waiting, self._waiting = self._waiting, []
+        return self._collect(self._parser.feed(self._parser.join(waiting)))
 
     def _collect(self, events: list[Event[S]]) -> list[Block[S]]:
         blocks: list[Block[S]] = []
@@ -242,7 +255,7 @@ class TextParser(Parser[str]):
     """Parses text, in which the characters of a marker are the marker."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(lambda piece: '>' not in piece)
         self._held = ''
 
     def feed(self, chunk: str) -> list[Event[str]]:
@@ -288,7 +301,7 @@ class TokenParser(Parser[list[int]]):
     """
 
     def __init__(self, is_white_space: Callable[[list[int]], bool]) -> None:
-        super().__init__()
+        super().__init__(_MARKER_IDS.isdisjoint)
         self._is_white_space = is_white_space
 
     def feed(self, chunk: Sequence[int]) -> list[Event[list[int]]]:

@@ -2,7 +2,8 @@
 
 An original is used only while it is true: parsed alone, it must give exactly one block, and that block must read to
 the part as it is now. So an edited part never brings its old text back, and forged details never add a block, a body
-or a call.
+or a call. What is unusual, stop tokens between blocks and a role that is not `assistant`, is rendered only from the
+exact sample, which has to say what the rest of the original says.
 """
 
 import re
@@ -20,10 +21,9 @@ from .header import NAMESPACE, Header, read_header, read_pieces, repair_tool_nam
 from .originals import SPOKEN, Place, Said, kind_of, original_of, said, views
 from .parser import Block, S, cut
 
-_BETWEEN = '|'.join(map(re.escape, (START, *STOP_TOKENS)))
-_GAP = re.compile(rf'(?:\s*(?:{_BETWEEN}))*')
+_GAP = re.compile(rf'(?:\s*{re.escape(START)})*')
 _BLANK = re.compile(rf'{_GAP.pattern}\s*')
-_ENDS_HEADER = re.compile(rf'{_BETWEEN}|{re.escape(MESSAGE)}')
+_ENDS_HEADER = re.compile('|'.join(map(re.escape, (START, *STOP_TOKENS, MESSAGE))))
 _NOT_IN_A_WORD = re.compile(r'[\s<]')
 _UNKNOWN = object()
 _BUILT_IN = re.compile(r'python|(?:browser|container)\..*', re.DOTALL)
@@ -143,19 +143,23 @@ class Renderer(Generic[S]):
         if what.lead is None and not place.first:
             sample = self.codec.opening + sample
         blocks, tail = cut(self.codec.parser(), sample)
-        if len(blocks) != 1 or not self._is_true(blocks[0], what):
-            return None
-        lead = self.codec.read(blocks[0].lead)
-        if place.after_open and not lead.startswith(START):
+        if len(blocks) != 1 or not self._is_true(blocks[0], tail, what, place):
             return None
         return self._rendered(sample, sampled=True, is_open=blocks[0].stop_token is None or tail is not None)
 
-    def _is_true(self, block: Block[S], what: Said) -> bool:
-        if block.body is None:
-            return _is_headless(what)
-        after_start = self.codec.read(block.lead).endswith(START)
-        header = read_pieces(self.codec.pieces(block.header), after_start=after_start)
-        return _reads_to(header, what) and self.codec.read(block.body) == what.text
+    def _is_true(self, block: Block[S], tail: S | None, what: Said, place: Place) -> bool:
+        """Whether a block alone says what the part says, and looks like what is stored beside it."""
+        gap = self.codec.read(block.lead)
+        header = read_pieces(self.codec.pieces(block.header), after_start=gap.endswith(START))
+        role = ROLE if header.text.startswith(ROLE) else ''
+        usual = '' if place.first else OPENING
+        return (
+            (gap + role, header.text.removeprefix(role)) == (usual if what.lead is None else what.lead, what.header)
+            and (block.stop_token, self.codec.read(tail or self.codec.empty)) == (what.stop_token, what.tail)
+            and (gap.startswith(START) or not place.after_open)
+            and (_is_headless(what) if block.body is None else _reads_to(header, what))
+            and self.codec.read(block.body or self.codec.empty) == what.text
+        )
 
     def _from_pieces(self, what: Said, place: Place) -> Rendered[S] | None:
         """Render the stored header and stop token with the part's own body, if they are still true."""
@@ -172,7 +176,8 @@ class Renderer(Generic[S]):
             if not _is_headless(what) or not (role + what.header).strip():
                 return None
             return self._rendered(self.codec.marked(lead + what.header + tail), sampled=True, is_open=is_open)
-        if not _reads_to(read_header(role + what.header, after_start=after_start), what):
+        header = read_header(role + what.header, after_start=after_start)
+        if header.role not in (None, ROLE) or not _reads_to(header, what):
             return None
         return self._rendered(self._block(lead + what.header, what.text, tail), sampled=True, is_open=is_open)
 
@@ -192,7 +197,7 @@ class Renderer(Generic[S]):
 
 
 def _lead(what: Said, place: Place) -> str | None:
-    """Give what stands before the header; `None` if what is stored is more than that."""
+    """Give what stands before the header; `None` if what is stored is more than white space, `<|start|>`s and a role."""
     usual = '' if place.first else OPENING
     if what.lead is None or (place.after_open and not what.lead.startswith(START)):
         return usual
