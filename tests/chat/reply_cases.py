@@ -94,6 +94,11 @@ def paris_with(arguments: Any) -> dict[str, Any]:
     return paris(function={'name': 'get_weather', 'arguments': arguments})
 
 
+DETAILS = [
+    {'type': 'reasoning.text', 'text': 't', 'index': 0},
+    {'type': 'reasoning.summary', 'summary': 'u'},
+    {'type': 'reasoning.encrypted', 'data': 'x'},
+]
 OK, CALL = saying('hi'), calling(paris())
 HI, CALLED = Says([text('hi')]), Says([call()], 'tool_call')
 NO_USAGE = Says([text('hi')], usage=(0, 0))
@@ -126,6 +131,8 @@ CASES: list[tuple[str, Any, Expected]] = [
     ('nested-as-a-string', json.dumps(OK), HI),
     ('nested-beside-empty-choices', {'choices': [], 'data': OK}, HI),
     ('nested-call', {'data': CALL}, CALLED),
+    ('message-over-the-choice', with_choice(OK, message=..., content='hi', role='assistant'), HI),
+    ('call-over-the-choice', with_choice(CALL, message=..., tool_calls=[paris()]), CALLED),
     # Several choices
     (
         'call-in-a-numbered-choice',
@@ -296,6 +303,9 @@ CASES: list[tuple[str, Any, Expected]] = [
         {**OK, 'usage': {**OK['usage'], 'completion_tokens_details': {'reasoning_tokens': '1'}}},
         HI,
     ),
+    ('usage-in-the-choice', with_choice(without(OK, 'usage'), usage=OK['usage']), HI),
+    ('usage-in-the-choice-beside-null', with_choice({**OK, 'usage': None}, usage=OK['usage']), HI),
+    ('usage-of-groq', {**without(OK, 'usage'), 'x_groq': {'id': 'req', 'usage': OK['usage']}}, HI),
     # Content
     ('content-a-part', saying({'type': 'text', 'text': 'hi'}), HI),
     ('content-output-text', saying([{'type': 'output_text', 'text': 'h'}, {'text': 'i'}]), HI),
@@ -317,6 +327,26 @@ CASES: list[tuple[str, Any, Expected]] = [
     ('reasoning-an-object', saying('hi', reasoning_content={'summary': 't'}), Says([thinking('t'), text('hi')])),
     ('reasoning-an-odd-object', saying('hi', reasoning={'n': 1}), Says([thinking('{"n":1}'), text('hi')])),
     ('reasoning-a-list-of-numbers', saying('hi', reasoning=[1]), Says([thinking('1'), text('hi')])),
+    ('reasoning-empty', saying('hi', reasoning={'text': ''}), HI),
+    ('reasoning-details-alone', saying('hi', reasoning_details=DETAILS), Says([thinking('tu'), text('hi')])),
+    (
+        'reasoning-details-beside',
+        saying('hi', reasoning='why', reasoning_details=DETAILS),
+        Says([thinking('why'), text('hi')]),
+    ),
+    ('reasoning-details-encrypted', saying('hi', reasoning_details=[{'type': 'reasoning.encrypted', 'data': 'x'}]), HI),
+    (
+        'thinking-in-parts',
+        saying([{'type': 'thinking', 'thinking': [{'type': 'text', 'text': 't'}]}, {'type': 'text', 'text': 'hi'}]),
+        Says([thinking('t'), text('hi')]),
+    ),
+    ('thinking-a-part', saying({'type': 'thinking', 'thinking': 't'}), Says([thinking('t')])),
+    (
+        'thinking-in-parts-beside',
+        saying([{'type': 'reasoning', 'text': 't'}, {'type': 'text', 'text': 'hi'}], reasoning_content='why'),
+        Says([thinking('why'), text('hi')]),
+    ),
+    ('thinking-in-tags-cut-off', saying(' <think>t', 'length'), Says([text(' '), thinking('t')], 'length')),
     ('thinking-in-tags', saying('<think>t</think>hi'), Says([thinking('t'), text('hi')])),
     # Errors inside a 200
     ('error-a-string', error('quota exceeded'), Fails(ModelAPIError, 'quota exceeded')),
@@ -332,6 +362,7 @@ CASES: list[tuple[str, Any, Expected]] = [
         {'object': 'error', 'message': 'no such model', 'code': 404},
         Fails(ModelNotFoundError, 'no such'),
     ),
+    ('error-by-name-only', {**saying('hi'), 'object': 'error'}, Says([text('hi')])),
     (
         'error-typed',
         {'type': 'error', 'error': {'type': 'overloaded_error', 'message': 'busy'}},

@@ -591,6 +591,8 @@ CASES: list[tuple[str, list[Any], Expected]] = [
     ),
     ('error-by-its-event-as-text', [A, 'event: error\ndata: out of order\n\n'], Fails(ModelAPIError, 'out of order')),
     ('error-flat', [{'object': 'error', 'message': 'oh', 'code': 500}], Fails(ModelServerError, 'oh')),
+    ('error-flat-with-choices', [A, {**B, 'object': 'error', 'message': 'oh'}], Fails(ModelAPIError, 'oh')),
+    ('error-by-name-only', [{**A, 'object': 'error'}, {**B, 'type': 'error'}, STOP], AB),
     (
         'error-in-the-choice',
         [

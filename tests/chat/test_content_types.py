@@ -249,6 +249,10 @@ LEAKS: list[tuple[str, list[Said]]] = [
     ('bash <|constrain|>json', [call('bash', '{"cmd": "ls"}')]),
     ('functions.bash<|channel|>analysis', [call('bash', '{"cmd": "ls"}')]),
     ('functions.bash', [call('bash', '{"cmd": "ls"}')]),
+    ('to=functions.bash', [call('bash', '{"cmd": "ls"}')]),
+    ('commentary to=functions.bash json', [call('bash', '{"cmd": "ls"}')]),
+    ('bash json', [call('bash', '{"cmd": "ls"}')]),
+    ('assistant', [text('{"cmd": "ls"}')]),
     ('assistant<|channel|>analysis', [thinking('{"cmd": "ls"}')]),
     ('assistant<|channel|>final', [text('{"cmd": "ls"}')]),
 ]
@@ -271,10 +275,18 @@ async def test_a_leaked_content_type_is_kept(stream: bool):
     assert await sent_calls(model, wire, response) == [wire_call()]
 
 
-@pytest.mark.parametrize('cut', range(5, len('bash<|channel|>commentary <|constrain|>json')))
-async def test_a_leaked_header_in_two_pieces_is_read(cut: int):
+HEADERS = [
+    'bash<|channel|>commentary <|constrain|>json',
+    'functions.bash<|channel|>commentary json',
+    'to=functions.bash json',
+]
+
+
+@pytest.mark.parametrize(
+    ('name', 'cut'), [pytest.param(name, cut, id=name[:cut]) for name in HEADERS for cut in range(1, len(name))]
+)
+async def test_a_leaked_header_in_two_pieces_is_read(name: str, cut: int):
     """Wherever a leaked header is cut in transit, the name and the content type are those of the whole."""
-    name = 'bash<|channel|>commentary <|constrain|>json'
     wire = streaming(
         typed(wire_call(), name=name[:cut], arguments=''),
         {'function': {'name': name[cut:], 'arguments': '{"cmd": '}},
@@ -283,6 +295,13 @@ async def test_a_leaked_header_in_two_pieces_is_read(cut: int):
     response = await asked(model_at(wire), stream=True)
     assert said(response) == [call('bash', '{"cmd": "ls"}')]
     assert (response.tool_calls[0].provider_details or {})['content_type'] == 'json'
+
+
+@pytest.mark.parametrize('name', ['bash', 'functions.bash<|channel|>commentary'])
+async def test_a_call_without_arguments_is_a_call(name: str):
+    """A gpt-oss's tool name is certain once its arguments begin, or once there will be none."""
+    response = await asked(model_at(streaming(typed(wire_call(), name=name, arguments=''))), stream=True)
+    assert [(part.tool_name, part.args, part.tool_call_id) for part in response.tool_calls] == [('bash', '', 'c1')]
 
 
 @STREAM

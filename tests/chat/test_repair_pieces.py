@@ -17,7 +17,8 @@ from pydantic_ai_verbatim.chat import fields
 from pydantic_ai_verbatim.chat.completions import assembled
 from pydantic_ai_verbatim.chat.dialect import Dialect
 from pydantic_ai_verbatim.chat.model import OpenAICompatibleModel
-from pydantic_ai_verbatim.chat.sse import EventDecoder, LineDecoder, RepairingDecoder, nameable, repair_stream
+from pydantic_ai_verbatim.chat.sse import EventDecoder, LineDecoder, Parsed, RepairingDecoder, repair_stream, values_in
+from pydantic_ai_verbatim.chat.streaming import StreamRepair
 from pydantic_ai_verbatim.chat.thinking_tags import ThinkingTags
 
 from ..wire import chunk
@@ -152,9 +153,21 @@ def test_deep_json_is_text():
             list(decoder.feed(f'data: {start * 100_000}\n\n'.encode()))
 
 
+def test_json_that_can_only_just_be_read_is_quoted(monkeypatch: pytest.MonkeyPatch):
+    """An event at the edge of what Python can nest is read, but cannot be looked into."""
+
+    def too_deep(*_: Any) -> Any:
+        raise RecursionError
+
+    monkeypatch.setattr(StreamRepair, 'feed', too_deep)
+    with pytest.raises(ModelAPIError, match=r'an event that is too deep: \{"a":1\}'):
+        list(EventDecoder(DIALECT).feed(b'data: {"a":1}\n\n'))
+
+
 def test_half_a_character_names_nothing():
     """A field's name that pydantic could not write is made one that it can; values stay."""
-    assert nameable({'a\ud800': ['\ud800', {'\ud800': 1}]}) == {'a?': ['\ud800', {'?': 1}]}
+    (value,) = values_in('{"a\\ud800": ["\\ud800", {"\\ud800": 1}]}')
+    assert value == Parsed({'a?': ['\ud800', {'?': 1}]})
 
 
 async def test_half_a_character_in_a_name_does_not_break_a_stream():

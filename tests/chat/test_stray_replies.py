@@ -11,7 +11,7 @@ from pydantic_ai.messages import ModelRequest, ModelResponse, ToolReturnPart
 
 from ..conftest import load_cases
 from ..wire import body, completion
-from .reply_cases import CASES, KINDS, OPENROUTER_CASES, PARIS, REPORTED, calling, paris, paris_with, saying
+from .reply_cases import CASES, KINDS, OK, OPENROUTER_CASES, PARIS, REPORTED, calling, paris, paris_with, saying
 from .stray import (
     Expected,
     Fails,
@@ -22,6 +22,7 @@ from .stray import (
     model_of,
     outcome_of,
     said,
+    streamed,
     streaming,
     text,
     whole,
@@ -49,8 +50,12 @@ async def test_openrouters_stricter_classes_get_what_they_admit(reply: Any, expe
     expected.check(await outcome_of(whole(model_of('openrouter', 'z-ai/glm-5', answering(reply)), 'openrouter')))
 
 
+OWN_READING = {'finish-unknown', 'reasoning-details-alone', 'reasoning-details-beside', 'reasoning-details-encrypted'}
+"""Cases that upstream's OpenRouter class reads in a way of its own: each detail is a part, a finish reason one of five."""
+
+
 @pytest.mark.parametrize(
-    ('reply', 'expected'), [pytest.param(*case[1:], id=case[0]) for case in CASES if case[0] != 'finish-unknown']
+    ('reply', 'expected'), [pytest.param(*case[1:], id=case[0]) for case in CASES if case[0] not in OWN_READING]
 )
 async def test_the_variants_read_it_as_well(reply: Any, expected: Expected):
     """The classes in front of upstream's own subclasses read each kind of reply as the plain class does."""
@@ -59,6 +64,29 @@ async def test_the_variants_read_it_as_well(reply: Any, expected: Expected):
     respond = answering(json.dumps(reply), headers={'content-type': 'application/json'})
     for kind, name in (('openrouter', 'z-ai/glm-5'), ('copilot', 'gemini-3-pro')):
         expected.check(await outcome_of(whole(model_of(kind, name, respond), kind)))
+
+
+HOLDERS = {
+    'the body': '{}',
+    'an error': '{"error": {}}',
+    'a field': json.dumps({**OK, 'extra': '{}'}),
+    'the content': json.dumps(saying('{}')),
+    'the reasoning': json.dumps(saying('hi', reasoning='{}')),
+    'the arguments': json.dumps(calling(paris_with('{}'))),
+}
+
+
+@pytest.mark.parametrize('depth', [100, 450, *range(930, 980, 5), 100_000])
+@pytest.mark.parametrize('holder', HOLDERS.values(), ids=HOLDERS)
+async def test_no_nesting_is_too_deep(holder: str, depth: int):
+    """JSON of any depth, anywhere in a reply, is read or a typed error, whole and streamed."""
+    for deep in ('[' * depth + ']' * depth, '{"a":' * depth + '1' + '}' * depth):
+        body = holder.replace('"{}"', '{}').replace('{}', deep)
+        reply = answering(body, headers={'content-type': 'application/json'})
+        stream = answering(f'data: {body}\n\ndata: [DONE]\n\n', headers={'content-type': 'text/event-stream'})
+        for kind, name in (('compat', 'glm-5'), ('openrouter', 'z-ai/glm-5')):
+            await outcome_of(whole(model_of(kind, name, reply)))
+            await outcome_of(streamed(model_of(kind, name, stream)))
 
 
 # Bodies that are no JSON ---------------------------------------------------------------------------------------------

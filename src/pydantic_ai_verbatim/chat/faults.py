@@ -77,7 +77,8 @@ def error_in(body: JsonObject, event: str | None = None) -> JsonObject | None:
     choices = objects(body.get('choices'))
     if (error := body.get('error')) and not _says_nothing(error, beside_answer=bool(choices) or _is_last(body)):
         return _error(error, body)
-    if event == 'error' or body.get('object') == 'error' or body.get('type') == 'error':
+    names_itself = 'error' in (body.get('object'), body.get('type')) and (not choices or _has_message(body))
+    if event == 'error' or names_itself:
         return _error(body, body)
     if choices:
         return _choice_error(choices)
@@ -87,6 +88,10 @@ def error_in(body: JsonObject, event: str | None = None) -> JsonObject | None:
 def _says_nothing(error: object, *, beside_answer: bool) -> bool:
     """Whether an error object is none: it is empty, or its code says beside an answer that all went well."""
     return is_object(error) and (not any(error.values()) or (beside_answer and _is_success(error)))
+
+
+def _has_message(body: JsonObject) -> bool:
+    return any(isinstance(body.get(key), str) and body[key] for key in _MESSAGE_KEYS)
 
 
 def _is_success(body: JsonObject) -> bool:
@@ -138,7 +143,7 @@ def _flat_error(body: JsonObject) -> JsonObject | None:
         nested = body.get(key)
         if nested and not (is_object(nested) and nested.get('status_code') == 0):
             return _error(nested, body)
-    if any(isinstance(body.get(key), str) and body[key] for key in _MESSAGE_KEYS) and not _reports_success(body):
+    if _has_message(body) and not _reports_success(body):
         return _error(body, body)
     return None
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic_ai.messages import FinishReason
 
-from .json_value import JsonObject, is_list, is_object, list_of
+from .json_value import JsonObject, is_list, is_object, list_of, objects
 
 VENDOR_FINISH_REASONS: dict[str, FinishReason] = {
     'abort': 'error',  # vLLM, SGLang
@@ -141,6 +141,12 @@ _DETAILS = ('prompt_tokens_details', 'completion_tokens_details')
 _TOO_MANY = 10**15  # beyond it, a count is none, and beyond 64 bits upstream's arithmetic fails
 
 
+def usage_in(body: JsonObject) -> object:
+    """Find the usage of a reply: its own, or that of a choice (Moonshot's streams) or of `x_groq` (Groq's)."""
+    holders = [body, *objects(body.get('choices')), *objects(body.get('x_groq'))]
+    return next((holder['usage'] for holder in holders if holder.get('usage')), body.get('usage'))
+
+
 def usage_of(value: object) -> JsonObject | None:
     """Give a usage that upstream can read: counts are integers, details are objects, and nothing else is touched."""
     if not is_object(value):
@@ -220,6 +226,22 @@ def content_of(value: object) -> str | list[Any] | None:
     return as_text(part['text'] if part else value)
 
 
+_THINKING_TYPES = ('thinking', 'reasoning')
+
+
+def without_thinking(value: object) -> tuple[object, str | None]:
+    """Take from a content the parts that are thinking (Mistral's `{'type': 'thinking', 'thinking': [...]}`).
+
+    Returns:
+        The content without them, and their text; the very content and `None` where there are none.
+    """
+    parts = value if is_list(value) else objects(value)
+    thinking = [part for part in objects(parts) if part.get('type') in _THINKING_TYPES]
+    if not thinking:
+        return value, None
+    return [part for part in parts if part not in thinking] or None, reasoning_of(thinking)
+
+
 def joined_text(content: Any) -> str:
     """Give the text of a content, joined from its parts as upstream does it."""
     if is_list(content):
@@ -254,8 +276,11 @@ def _reasoning_text(item: object) -> str:
         return item
     if not is_object(item):
         return as_text(item)
-    text = next((item[key] for key in ('text', 'content', 'summary', 'thinking') if isinstance(item.get(key), str)), '')
-    return text or as_text(item)
+    for key in ('text', 'content', 'summary', 'thinking'):
+        if isinstance(item.get(key), str):
+            return item[key]
+    nested = [part['text'] for part in objects(item.get('thinking')) if isinstance(part.get('text'), str)]
+    return ''.join(nested) if nested else as_text(item)
 
 
 def logprobs_of(value: object) -> JsonObject | None:

@@ -36,6 +36,7 @@ from .completions import repaired_completion, undecoded_body
 from .content_types import MODEL, keep_content_types, with_original_calls
 from .dialect import DEFAULT_THINKING_TAGS, Dialect
 from .error_types import rereading_errors
+from .faults import raise_unreadable
 from .fields import meaning_of
 from .keys import refuse_leaked_key
 from .negotiation import TOOL_RETURN_FORMAT, Attempt, Decision, Endpoint, WireFormat
@@ -251,6 +252,8 @@ class OpenAICompatibleModel(OpenAIChatModel):
             if stream or (text := undecoded_body(error)) is None:
                 raise
             return text
+        except RecursionError:
+            raise_unreadable(f'{self.system} answered with JSON that is too deep', None, self._dialect)
         if not isinstance(reply, AsyncStream):
             return reply
         return repair_stream(reply, replace(self._dialect, tools=frozenset(model_request_parameters.tool_defs)))

@@ -73,6 +73,8 @@ def envelope(body: JsonObject, kind: str) -> JsonObject:
     }
     if body.get('error') is not None:  # one that says nothing, as `''` or `{}`
         own['error'] = None
+    if (usage := fields.usage_in(body)) is not None:
+        own['usage'] = fields.usage_of(usage)
     for name, read in _OPTIONAL.items():
         if body.get(name) is not None:
             own[name] = read(body[name])
@@ -93,7 +95,6 @@ def _moderation_or_none(value: object) -> object:
 
 
 _OPTIONAL: dict[str, Any] = {
-    'usage': fields.usage_of,
     'service_tier': fields.string_or_none,
     'system_fingerprint': fields.string_or_none,
     'metadata': _object_or_none,
@@ -121,10 +122,12 @@ def _is_plain(reply: JsonObject, dialect: Dialect) -> bool:
     for name in ('error', 'metadata', 'moderation', 'service_tier', 'system_fingerprint'):
         if reply.get(name) is not None and (name not in _PLAIN_TEXTS or type(reply[name]) is not str):
             return False
-    return is_object(choices[0]) and _is_plain_choice(choices[0])
+    if reply.get('usage') is None and fields.usage_in(reply) is not None:
+        return False
+    return is_object(choices[0]) and _is_plain_choice(choices[0], dialect)
 
 
-def _is_plain_choice(choice: JsonObject) -> bool:
+def _is_plain_choice(choice: JsonObject, dialect: Dialect) -> bool:
     message, reason = choice.get('message'), choice.get('finish_reason')
     if not is_object(message) or type(choice.get('index')) is not int or type(reason) is not str or not reason:
         return False
@@ -135,6 +138,8 @@ def _is_plain_choice(choice: JsonObject) -> bool:
     for name, value in message.items():
         if value is not None and (type(value) is not str or name in _SPECIAL_FIELDS) and name != 'tool_calls':
             return False
+    if dialect.thinking_tags[0] in (message.get('content') or ''):
+        return False
     calls = message.get('tool_calls')
     return calls is None or (is_list(calls) and are_plain(calls))
 
@@ -143,13 +148,18 @@ def _is_plain_choice(choice: JsonObject) -> bool:
 
 
 def message_in(choice: JsonObject) -> JsonObject | None:
-    """Find a choice's message, also where it stands as a stream's `delta` or as a legacy completion's `text`."""
+    """Find a choice's message: as a stream's `delta`, as a legacy completion's `text`, or spread over the choice, too."""
     for key in ('message', 'delta'):
         if is_object(choice.get(key)):
             return choice[key]
         if isinstance(choice.get(key), str):
             return {'role': 'assistant', 'content': choice[key]}
-    return {'role': 'assistant', 'content': choice['text']} if isinstance(choice.get('text'), str) else None
+    if isinstance(choice.get('text'), str):
+        return {'role': 'assistant', 'content': choice['text']}
+    return {name: choice[name] for name in _SAID if choice.get(name)} or None
+
+
+_SAID = ('content', 'reasoning', 'reasoning_content', 'reasoning_details', 'refusal', 'tool_calls', 'function_call')
 
 
 def with_calls_beside(message: JsonObject, choice: JsonObject) -> JsonObject:
@@ -214,6 +224,8 @@ def _with(message: JsonObject, other: JsonObject, *, alternative: bool) -> JsonO
 def repaired_message(message: JsonObject, dialect: Dialect) -> JsonObject:
     """Give a message whose fields have the types that upstream reads."""
     own = message_fields(message, dialect)
+    if is_unclosed(own.get('content', message.get('content')), dialect.thinking_tags):
+        own['content'] = own.get('content', message['content']) + dialect.thinking_tags[1]
     calls = calls_in(message)
     if calls or message.get('tool_calls') is not None:
         own['tool_calls'] = repaired_calls(calls, dialect)
@@ -223,6 +235,12 @@ def repaired_message(message: JsonObject, dialect: Dialect) -> JsonObject:
     return _without_leaks(repaired, dialect) if dialect.leaks_harmony and calls else repaired
 
 
+def is_unclosed(content: object, tags: tuple[str, str]) -> bool:
+    """Whether a content is thinking that was cut off: upstream would take it for the answer."""
+    opening, closing = tags
+    return isinstance(content, str) and content.lstrip().startswith(opening) and closing not in content
+
+
 def message_fields(message: JsonObject, dialect: Dialect, *, is_delta: bool = False) -> JsonObject:
     """Give the fields of a message or a delta, but for its tool calls, with the types that upstream reads."""
     own: JsonObject = {}
@@ -230,8 +248,7 @@ def message_fields(message: JsonObject, dialect: Dialect, *, is_delta: bool = Fa
         if value is None or (type(value) is str and name not in ('annotations', 'audio', 'reasoning_details')):
             continue
         if name == 'content':
-            content = fields.content_of(value)
-            own[name] = fields.joined_text(content) if dialect.joins_content else content
+            own.update(_content_fields(message, value, dialect))
         elif name in dialect.reasoning_fields:
             own[name] = fields.reasoning_of(value)
         elif name == 'annotations' and (dialect.is_strict or not (is_delta and is_list(value))):
@@ -240,9 +257,23 @@ def message_fields(message: JsonObject, dialect: Dialect, *, is_delta: bool = Fa
             own[name] = value if _is_audio(value) else None
         elif name == 'refusal':
             own[name] = fields.as_text(value) if value else None
-        elif name == 'reasoning_details' and dialect.is_strict:
-            own.update(_reasoning_details(message, value))
+        elif name == 'reasoning_details':
+            own.update(_reasoning_details(message, value, dialect))
     return own
+
+
+def _content_fields(message: JsonObject, value: object, dialect: Dialect) -> JsonObject:
+    """Give a content that is no string, and the thinking in it, unless the message has that in its own field."""
+    said, thinking = fields.without_thinking(value)
+    content = fields.content_of(said)
+    own: JsonObject = {'content': fields.joined_text(content) if dialect.joins_content else content}
+    if thinking and not _has_reasoning(message, dialect):
+        own[dialect.reasoning_fields[0]] = thinking
+    return own
+
+
+def _has_reasoning(message: JsonObject, dialect: Dialect) -> bool:
+    return any(message.get(name) for name in dialect.reasoning_fields)
 
 
 _AUDIO = {'id': str, 'data': str, 'expires_at': int, 'transcript': str}
@@ -255,15 +286,22 @@ def _is_audio(value: object) -> bool:
 _DETAIL_TEXT = {'reasoning.text': 'text', 'reasoning.summary': 'summary', 'reasoning.encrypted': 'data'}
 
 
-def _reasoning_details(message: JsonObject, value: object) -> JsonObject:
-    """Keep OpenRouter's reasoning details where upstream can read them all, and else the text in them."""
+def _reasoning_details(message: JsonObject, value: object, dialect: Dialect) -> JsonObject:
+    """Keep reasoning details where upstream's class reads them; else the text in them, if nothing else holds it."""
     details = objects(value)
+    if not dialect.is_strict:
+        text = ''.join(map(_detail_text, details))
+        return {dialect.reasoning_fields[0]: text} if text and not _has_reasoning(message, dialect) else {}
     if is_list(value) and len(details) == len(value) and all(map(_is_detail, details)):
         return {}
     return {
         'reasoning_details': None,
         'reasoning': fields.string_or_none(message.get('reasoning')) or fields.reasoning_of(value),
     }
+
+
+def _detail_text(detail: JsonObject) -> str:
+    return next((detail[name] for name in ('text', 'summary') if isinstance(detail.get(name), str)), '')
 
 
 def _is_detail(detail: JsonObject) -> bool:

@@ -13,11 +13,11 @@ from typing import Any, ClassVar, cast
 from openai import AsyncStream
 
 from .dialect import Dialect
-from .json_value import JsonObject, is_list, is_object
+from .faults import raise_unreadable
+from .json_value import JsonObject
 from .streaming import StreamRepair
 
 _KEEP_ALIVES = frozenset({'ping', 'heartbeat', 'keepalive', 'keep-alive'})
-_DECODER = json.JSONDecoder(strict=False)
 DONE = '[DONE]'
 BYTE_ORDER_MARK = '\ufeff'
 
@@ -125,7 +125,7 @@ class EventDecoder:
 
     def _event(self, data: str, name: str | None) -> Iterator[JsonObject]:
         if (value := _only_object_in(data)) is not None and name not in _KEEP_ALIVES:
-            yield from self.repair.feed(value, name)
+            yield from self._repaired(value, data, name)
             return
         text = data.strip().removeprefix('data:').lstrip()  # some proxies put the prefix twice
         if not text or text[0] == ':' or text.lower() in _KEEP_ALIVES or name in _KEEP_ALIVES:
@@ -137,14 +137,21 @@ class EventDecoder:
             if isinstance(value, Unparsed) and name != 'error':
                 self.repair.note(value.text)
             else:
-                yield from self.repair.feed(value.text if isinstance(value, Unparsed) else value.value, name)
+                yield from self._repaired(value.text if isinstance(value, Unparsed) else value.value, text, name)
+
+    def _repaired(self, value: Any, text: str, name: str | None = None) -> list[JsonObject]:
+        """Give the chunks for an event; one so deep that it can be read but not written again is quoted as it came."""
+        try:
+            return self.repair.feed(value, name)
+        except RecursionError:
+            raise_unreadable(f'{self.dialect.system} streamed an event that is too deep', text, self.dialect)
 
     def _end(self, *, is_done: bool = False) -> Iterator[JsonObject]:
         """End the stream; what is no event stream (plain JSON, one JSON text a line, some page) is read by now."""
         text = '\n'.join(self._stray).strip()
         for value in values_in(text):
             if isinstance(value, Parsed):
-                yield from self.repair.feed(value.value)
+                yield from self._repaired(value.value, text)
             elif value is not None:
                 self.repair.note(value.text)
         yield from self.repair.close(is_done=is_done)
@@ -179,16 +186,17 @@ def values_in(text: str) -> Iterator[Parsed | Unparsed | None]:
         yield None
     else:
         try:
-            yield Parsed(nameable(json.loads(text)))
+            yield Parsed(_DECODER.decode(text))
         except (ValueError, RecursionError):
             yield from _glued_values(text)
 
 
-def nameable(value: Any) -> Any:
-    """Give a JSON value without half characters in the names of fields, which pydantic cannot write."""
-    if is_object(value):
-        return {key.encode('utf-8', 'replace').decode(): nameable(item) for key, item in value.items()}
-    return [nameable(item) for item in value] if is_list(value) else value
+def _nameable(fields: list[tuple[str, Any]]) -> JsonObject:
+    """Give an object without half characters in the names of its fields, which pydantic cannot write."""
+    return {name.encode('utf-8', 'replace').decode(): value for name, value in fields}
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_nameable, strict=False)
 
 
 def _glued_values(text: str) -> Iterator[Parsed | Unparsed | None]:
@@ -203,7 +211,7 @@ def _next_value(text: str) -> tuple[Parsed | Unparsed, int]:
         value, end = _DECODER.raw_decode(text)
     except (ValueError, RecursionError):
         return Unparsed(text), len(text)
-    return Parsed(nameable(value)), end
+    return Parsed(value), end
 
 
 class RepairingDecoder:

@@ -89,6 +89,11 @@ class Call:
         """Whether the call is to a tool; a leaked header may say that it is a message to nobody."""
         return self.leak is None or self.leak.name is not None
 
+    @property
+    def tool_name(self) -> str:
+        """The tool's name, as far as it is known."""
+        return (self.leak.name or '') if self.leak else ''
+
 
 @dataclass
 class CallAssembler:
@@ -149,8 +154,8 @@ class CallAssembler:
         return True
 
     def flush(self) -> list[JsonObject]:
-        """Give what was withheld: arguments that began like a text encoded twice."""
-        return [self._released(call) for call in self.calls if call.withheld]
+        """Give what was withheld: arguments that began like a text encoded twice, and a name that none followed."""
+        return [self._released(call) for call in self.calls if call.withheld or (call.tool_name and not call.is_sent)]
 
     def check_names(self) -> None:
         """Raise for a call that never got a name."""
@@ -258,7 +263,9 @@ class CallAssembler:
         if fragment.id and not call.id:
             call.id = fragment.id
             new_id = call.sent_id = distinct(fragment.id, self._taken)
-        name, arguments = self._new_name(call), self._new_arguments(call, fragment)
+        call.leak = read_name(_without_cut_marker(call.name, self.dialect), self.dialect) if call.name else None
+        arguments = self._new_arguments(call, fragment)
+        name = self._new_name(call)
         if not call.is_sent:
             if not name:
                 call.early.update(_content_type_in(fragment.raw))
@@ -293,9 +300,10 @@ class CallAssembler:
         return said if said in self.dialect.tools and more in self.dialect.tools else said + more
 
     def _new_name(self, call: Call) -> str:
-        """Give the part of the name that was not sent yet."""
-        call.leak = read_name(_without_cut_marker(call.name, self.dialect), self.dialect) if call.name else None
-        name = (call.leak.name or '') if call.leak else ''
+        """Give the part of the name that was not sent yet; a header may be cut anywhere before the arguments begin."""
+        if self.dialect.leaks_harmony and not call.size:
+            return ''
+        name = call.tool_name
         unsent = name[len(call.sent_name) :] if name.startswith(call.sent_name) else ''
         call.sent_name += unsent
         return unsent
@@ -309,14 +317,11 @@ class CallAssembler:
         return '' if call.withheld else fragment.arguments
 
     def _released(self, call: Call) -> JsonObject:
-        call.withheld = False
+        name, new_id = ('', '') if call.is_sent else (call.tool_name, call.sent_id)
         arguments = decoded_once(call.arguments)
-        return {
-            'index': call.out,
-            'id': None,
-            'type': 'function',
-            'function': {'name': None, 'arguments': call.arguments if arguments is None else arguments},
-        }
+        call.withheld, call.is_sent = False, True
+        function = {'name': name or None, 'arguments': call.arguments if arguments is None else arguments}
+        return self._typed(call, {'index': call.out, 'id': new_id or None, 'type': 'function', 'function': function})
 
 
 def _without_cut_marker(name: str, dialect: Dialect) -> str:

@@ -45,6 +45,7 @@ class StreamRepair:
     _ended: set[object] = field(default_factory=set[object], repr=False)
     """The numbers of the choices that a finish reason came for."""
     _texts: dict[str, list[str]] = field(default_factory=dict[str, list[str]], repr=False)
+    _reasons_in_field: bool = False
     _owners: dict[str, object] = field(default_factory=dict[str, object], repr=False)
     """The number of the choice that each field is taken from."""
     _noise: list[str] = field(default_factory=list[str], repr=False)
@@ -74,7 +75,8 @@ class StreamRepair:
         if name == 'error':
             return list(self._chunks({'error': event}, name))
         if is_list(event):
-            return [chunk for item in event for chunk in self.feed(item)]
+            self._noise += [fields.as_text(item) for item in event if item and not is_object(item)]
+            return [chunk for item in objects(event) for chunk in self.feed(item)]
         self.note(fields.as_text(event))
         return []
 
@@ -233,6 +235,7 @@ class StreamRepair:
         is_whole = closes and delta is choice.get('message')
         delta = with_calls_beside(delta, choice)
         own = message_fields(delta, self.dialect, is_delta=True)
+        self._drop_echo(own, delta)
         if delta.get('role') not in (None, 'assistant'):
             own['role'] = 'assistant'
         for name in ('content', 'refusal', *self.dialect.reasoning_fields):
@@ -249,6 +252,13 @@ class StreamRepair:
             own[name] = (own.get(name) or '') + text
         self.calls.texts.clear()
         return changed(delta, **own)
+
+    def _drop_echo(self, own: JsonObject, delta: JsonObject) -> None:
+        """Leave out reasoning that stands elsewhere in a stream that has it in its own field."""
+        if any(delta.get(name) for name in self.dialect.reasoning_fields):
+            self._reasons_in_field = True
+        elif self._reasons_in_field:
+            own.pop(self.dialect.reasoning_fields[0], None)
 
     def _number_of(self, choice: JsonObject) -> int:
         """Give a choice's number; one that has none goes on with the choice before it."""

@@ -4,10 +4,11 @@ A tool's name is never invented, and argument text is never changed, but for one
 """
 
 import json
+import re
 from dataclasses import dataclass
 from typing import Any
 
-from ..harmony.header import read_header
+from ..harmony.header import NAMESPACE, NO_TOOLS, read_header
 from .dialect import Dialect
 from .faults import raise_unreadable
 from .fields import as_text, changed, identifier, same_if_equal
@@ -37,10 +38,14 @@ def read_name(name: str, dialect: Dialect) -> Leak:
 
     Servers cut the header before the recipient, so the name is read as the header's rest, by the header's own rules.
     """
-    if not dialect.leaks_harmony or name in dialect.tools or not ('<|' in name or name.startswith('functions.')):
+    if not dialect.leaks_harmony or name in dialect.tools or not (name in NO_TOOLS or _HEADER.search(name)):
         return Leak(name)
     header = read_header(f'to={name}')
     return Leak(header.tool_name, header.channel, header.content_type)
+
+
+_HEADER = re.compile(rf'<\||\s|to=|^{re.escape(NAMESPACE)}')
+"""What stands in a header, and in no tool's name."""
 
 
 def argument_text(value: object) -> str:
