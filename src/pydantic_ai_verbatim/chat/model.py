@@ -227,13 +227,17 @@ class OpenAICompatibleModel(OpenAIChatModel):
         if not isinstance(reply, AsyncStream):
             if attempt.is_watched:  # an error inside a 200 counts, too
                 reply = repaired_completion(reply, self._dialect)
-            negotiation.notice_reply(self._endpoint, reply)
+            self._notice(reply)
             return reply
         peeked = await PeekedStream.peek(reply)
         if peeked.first is None:  # upstream's own reading of it raises the typed exception
             await self._process_streamed_response(cast('Any', peeked), model_request_parameters, model_settings)
-        negotiation.notice_reply(self._endpoint, peeked.first)
+        self._notice(peeked.first)
         return peeked
+
+    def _notice(self, reply: object) -> None:
+        if negotiation.is_of_llama_cpp(reply):
+            negotiation.suspect(self._endpoint)
 
     # What comes back --------------------------------------------------------------------------------------------------
 

@@ -233,17 +233,19 @@ def _locks() -> dict[Endpoint, anyio.Lock]:
         return locks
 
 
-def notice_reply(endpoint: Endpoint, reply: Any) -> None:
-    """Mark the endpoint if a reply, whole or the first chunk of one, was written by llama.cpp.
+def is_of_llama_cpp(reply: Any) -> bool:
+    """Whether a reply, whole or the first chunk of one, was written by llama.cpp.
 
     Its server sets `system_fingerprint` to `b<build>-<commit>` and adds `timings`.
     """
-    if endpoint in _suspected:
-        return
     fingerprint = getattr(reply, 'system_fingerprint', None)
     named = isinstance(fingerprint, str) and _LLAMA_CPP_FINGERPRINT.fullmatch(fingerprint) is not None
-    if named or isinstance(getattr(reply, 'timings', None), dict):
-        _suspected.add(endpoint)
+    return named or isinstance(getattr(reply, 'timings', None), dict)
+
+
+def suspect(endpoint: Endpoint) -> None:
+    """Mark an endpoint that was seen to be llama.cpp, wherever it stands, so that it is asked."""
+    _suspected.add(endpoint)
 
 
 def is_private(base_url: str) -> bool:
