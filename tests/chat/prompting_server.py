@@ -5,11 +5,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
+
+from pydantic_ai_verbatim import OpenAICompatibleModel, ProbeReport, probe
+from pydantic_ai_verbatim.cli.demo_server import LoopbackServer
+
+KEY = 'sk-very-secret-0123456789'
 
 Template = Callable[[Any], str]
 """Makes of a tool message's content what stands in the prompt."""
@@ -181,3 +187,14 @@ def _tokens(prompt: str) -> list[int]:
 
 def _not_found() -> Response:
     return JSONResponse({'error': {'message': 'File Not Found', 'code': 404}}, 404)
+
+
+def model_at(url: str, name: str = 'm', **options: Any) -> OpenAICompatibleModel:
+    return OpenAICompatibleModel(
+        name, provider=OpenAICompatibleProvider('test', base_url=f'{url}/v1', api_key=KEY), **options
+    )
+
+
+async def probed(server: PromptingServer, name: str = 'm', path: str = '', **options: Any) -> ProbeReport:
+    with LoopbackServer(server) as loopback:
+        return await probe(model_at(loopback.url + path, name, **options))

@@ -11,7 +11,8 @@ from ..conftest import load_cases
 from ..wire import body, chunk
 from .reply_cases import ROME
 from .stray import Expected, Says, model_of, outcome_of, streamed, streaming
-from .stream_cases import BROKEN_OFF, CALLS, CASES, REPORTED, STOP, W, of, piece
+from .stream_cases import BROKEN_OFF, CASES, REPORTED
+from .stream_events import CALLS, STOP, W, of, piece
 
 
 @pytest.mark.parametrize('case', load_cases('streams'))
