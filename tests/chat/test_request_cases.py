@@ -5,21 +5,14 @@ The cases of one provider or family are in `tests/providers/test_request_cases.p
 
 import json
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import httpx2
 import pytest
 from pydantic_ai.exceptions import ModelHTTPError, ModelRequestRejectedError, UserError
 from pydantic_ai.messages import (
-    BinaryContent,
-    ModelMessage,
     ModelRequest,
-    ModelResponse,
-    SystemPromptPart,
-    TextPart,
-    ToolCallPart,
     ToolReturnPart,
-    UserPromptPart,
 )
 from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.providers import Provider
@@ -33,15 +26,11 @@ from pydantic_ai_verbatim.providers.copilot import copilot_provider
 from pydantic_ai_verbatim.providers.grok import GrokProvider
 from pydantic_ai_verbatim.providers.lm_studio import LMStudioProvider
 from pydantic_ai_verbatim.providers.zen import ZenProvider
-from tests.conftest import CASES
+from tests.reported_requests import PNG, REPORTED, history
 from tests.wire import Wire, answer, body
 
 pytestmark = pytest.mark.anyio
 
-REPORTED: dict[str, Any] = {
-    case['id']: case for case in map(json.loads, (CASES / 'requests.jsonl').read_text().splitlines())
-}
-PNG = BinaryContent(b'\x89PNG', media_type='image/png', identifier='img')
 IMAGE = {'type': 'image_url', 'image_url': {'url': PNG.data_uri}}
 
 
@@ -68,31 +57,6 @@ def model_for(prefix: str, wire: Wire, model_name: str) -> OpenAICompatibleModel
     classes = {'copilot': CopilotCompatibleModel, 'openrouter': OpenRouterCompatibleModel}
     provider: Provider[Any] = providers[prefix]()
     return classes.get(prefix, OpenAICompatibleModel)(model_name, provider=provider)
-
-
-def history(case: str) -> list[ModelMessage]:
-    """Give a reported request as the history it stands for: parts of a tool message are what the tool returned."""
-    return [_message(message) for message in REPORTED[case]['messages']]
-
-
-def _message(message: dict[str, Any]) -> ModelMessage:
-    content = _content(message['content'])
-    if message['role'] == 'assistant':
-        calls = [
-            ToolCallPart(call['function']['name'], call['function']['arguments'], call['id'])
-            for call in message['tool_calls']
-        ]
-        return ModelResponse(parts=[*([TextPart(content)] if content else []), *calls])
-    if message['role'] == 'tool':
-        return ModelRequest(parts=[ToolReturnPart('get_weather', content, message['tool_call_id'])])
-    part = SystemPromptPart(content) if message['role'] == 'system' else UserPromptPart(content)
-    return ModelRequest(parts=[part])
-
-
-def _content(content: Any) -> Any:
-    if not isinstance(content, list):
-        return content
-    return [{'text': item.get('text'), 'image_url': PNG}.get(item.get('type'), item) for item in cast('Any', content)]
 
 
 async def sent(case: str, prefix: str = 'any', model_name: str = 'm') -> httpx2.Request:

@@ -1,6 +1,5 @@
 """Publicly reported rejections that belong to a provider or a family: the request that would not be rejected, whole."""
 
-import json
 from typing import Any
 
 import pytest
@@ -8,13 +7,6 @@ from openai import AsyncOpenAI
 from pydantic_ai.exceptions import UserError
 from pydantic_ai.messages import (
     ModelMessage,
-    ModelRequest,
-    ModelResponse,
-    SystemPromptPart,
-    TextPart,
-    ToolCallPart,
-    ToolReturnPart,
-    UserPromptPart,
 )
 from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.providers import Provider
@@ -28,10 +20,9 @@ from pydantic_ai_verbatim.providers.grok import GrokProvider
 from pydantic_ai_verbatim.providers.lm_studio import LMStudioProvider
 from pydantic_ai_verbatim.providers.perplexity import PerplexityProvider
 
-from ..conftest import CASES
+from ..reported_requests import history
 from .conftest import Server, Wire
 
-REPORTED = {case['id']: case for case in map(json.loads, (CASES / 'requests.jsonl').read_text().splitlines())}
 NESTED = {
     'type': 'object',
     'properties': {'n': {'$ref': '#/$defs/N'}},
@@ -44,24 +35,6 @@ N: dict[str, Any] = {
     'required': ['x'],
     'additionalProperties': False,
 }
-
-
-def history(case: str) -> list[ModelMessage]:
-    """Give a reported request as a history."""
-    return [_message(message) for message in REPORTED[case]['messages']]
-
-
-def _message(message: dict[str, Any]) -> ModelMessage:
-    content = message['content']
-    if message['role'] == 'assistant':
-        calls = [
-            ToolCallPart(c['function']['name'], c['function']['arguments'], c['id']) for c in message['tool_calls']
-        ]
-        return ModelResponse(parts=[*([TextPart(content)] if content else []), *calls])
-    if message['role'] == 'tool':
-        return ModelRequest(parts=[ToolReturnPart('get_weather', content, message['tool_call_id'])])
-    part = SystemPromptPart(content) if message['role'] == 'system' else UserPromptPart(content)
-    return ModelRequest(parts=[part])
 
 
 def provider_of(name: str, server: Server) -> Provider[AsyncOpenAI]:
