@@ -11,7 +11,7 @@ from typing import Any
 from .content_types import CONTENT_TYPE
 from .dialect import Dialect
 from .faults import raise_unreadable
-from .fields import identifier, position
+from .fields import ends_with_half, identifier, joined_halves, position
 from .json_value import JsonObject, is_object
 from .tool_calls import (
     HEADER_CONTENT_TYPE,
@@ -45,6 +45,9 @@ class Fragment:
         return not text or text.startswith(('{', '"{'))
 
 
+_QUOTE = re.compile(r'\s*"')
+
+
 @dataclass(slots=True)
 class Call:
     """One tool call of the stream, so far."""
@@ -58,7 +61,13 @@ class Call:
     sent_name: str = ''
     pieces: list[str] = field(default_factory=list[str])
     size: int = 0
+    held: int = 0
+    """How many characters of the arguments were not sent yet."""
+    half: str = ''
+    """A half of a character at the end of the arguments, the other half of which is still to come."""
     withheld: bool = False
+    folded: str | None = None
+    """The arguments, should each piece say all that came before it once more."""
     is_sent: bool = False
     leak: Leak | None = None
     sent_type: str | None = None
@@ -70,19 +79,62 @@ class Call:
         self.pieces.append(text)
         self.size += len(text)
 
+    def hold(self, text: str) -> None:
+        """Add to the arguments what is not sent yet, and withhold what may turn out otherwise."""
+        if self.is_stub and text.lstrip()[:1] == '{':
+            self.pieces, self.size, self.held = [], 0, 0
+        elif self.folded is not None:
+            self.folded = text if text.startswith(self.folded) else self.folded + text
+        elif self.size and text[:1] == '{' and len(text) > self.size and text.startswith(self.arguments):
+            self.folded = text  # they are said once more, or are an object that begins with an equal one
+        self.add(text)
+        self.held += len(text)
+        self.withheld = self.is_stub or self.is_encoded or self.folded is not None
+
+    @property
+    def is_stub(self) -> bool:
+        """Whether the arguments are `{}`, not sent yet; some servers send it before the real ones."""
+        return 0 < self.held == self.size < 10 and self.arguments.strip() == '{}'
+
+    @property
+    def is_encoded(self) -> bool:
+        """Whether the arguments, not sent yet, begin as a text that was encoded twice."""
+        return self.held == self.size and _QUOTE.match(self.pieces[0]) is not None
+
+    def rest(self) -> str:
+        """Give what is not sent yet, now that the arguments are all there."""
+        sent, whole = self.arguments[: self.size - self.held], self.whole
+        return (whole if whole is not None and whole.startswith(sent) else self.arguments)[len(sent) :]
+
+    def take(self) -> str:
+        """Give what was not sent yet."""
+        held, self.held = self.held, 0
+        if self.pieces and held == len(self.pieces[-1]):
+            return self.pieces[-1]
+        return self.arguments[self.size - held :]
+
     @property
     def arguments(self) -> str:
-        """The argument text so far; it is joined only when it is looked at."""
+        """The argument text so far, as it came; it is joined only when it is looked at."""
         if len(self.pieces) > 1:
             self.pieces = [''.join(self.pieces)]
         return self.pieces[0] if self.pieces else ''
 
     @property
+    def whole(self) -> str | None:
+        """The arguments, if they are whole: as they came, or freed of what was encoded or said twice."""
+        if not self.size or self.pieces[-1].rstrip()[-1:] not in ('}', '"', ''):  # spares most of the parsing
+            return None
+        if is_json_object(self.arguments):
+            return self.arguments
+        if self.folded is not None and is_json_object(self.folded):
+            return self.folded
+        return decoded_once(self.arguments)
+
+    @property
     def is_complete(self) -> bool:
         """Whether the arguments are whole."""
-        if not self.size or self.pieces[-1].rstrip()[-1:] not in ('}', '"', ''):  # spares most of the parsing
-            return False
-        return is_json_object(self.arguments) or decoded_once(self.arguments) is not None
+        return self.whole is not None
 
     @property
     def is_addressed(self) -> bool:
@@ -141,12 +193,14 @@ class CallAssembler:
             return False
         call = self.calls[-1]
         function = fragment.get('function')
-        if not is_object(function) or call.withheld or call.leak is None or call.leak.name != call.name:
+        if not is_object(function) or call.held or call.leak is None or call.leak.name != call.name:
             return False
         arguments = function.get('arguments')
-        if type(arguments) is not str or len(arguments) == call.size or not call.size:
+        if type(arguments) is not str or len(arguments) == call.size or not call.size or arguments[:1] == '{':
             return False
-        if function.get('name') or fragment.get('id') or fragment.get('index') != call.out:
+        if function.get('name') or fragment.get('id') not in (None, '') or fragment.get('index') != call.out:
+            return False
+        if call.half or ends_with_half(arguments):
             return False
         if call.index != call.out or call.choice != choice or fragment.get('type', 'function') != 'function':
             return False
@@ -154,8 +208,12 @@ class CallAssembler:
         return True
 
     def flush(self) -> list[JsonObject]:
-        """Give what was withheld: arguments that began like a text encoded twice, and a name that none followed."""
-        return [self._released(call) for call in self.calls if call.withheld or (call.tool_name and not call.is_sent)]
+        """Give what was withheld: arguments that might have turned out otherwise, and a name that none followed."""
+        return [
+            self._released(call)
+            for call in self.calls
+            if call.tool_name and (call.held or call.half or not call.is_sent)
+        ]
 
     def check_names(self) -> None:
         """Raise for a call that never got a name."""
@@ -206,7 +264,7 @@ class CallAssembler:
         if fragment.id and (named := self._latest_named(fragment)) is not None:
             return named if self._goes_on(named, fragment) else None
         if here is None:
-            return None
+            return self._opened_last(fragment)
         if fragment.id and here.id:
             return here if _changes_its_id(here, fragment) else None
         if fragment.id and not fragment.name and not here.is_complete:
@@ -218,6 +276,13 @@ class CallAssembler:
             if call.choice == fragment.choice and fragment.index in (None, call.index):
                 return call
         return None
+
+    def _opened_last(self, fragment: Fragment) -> Call | None:
+        """Find the call of arguments that say nothing else, at an index of their own: the last one, if it lacks them."""
+        if fragment.id or fragment.name or not self.calls:
+            return None
+        last = self.calls[-1]
+        return None if last.is_complete or not last.name else last
 
     def _latest_named(self, fragment: Fragment) -> Call | None:
         for call in reversed(self.calls):
@@ -238,7 +303,7 @@ class CallAssembler:
         if call.is_complete:
             return not fragment.arguments or (
                 fragment.name == call.name
-                and _same_arguments(call, fragment)
+                and (_same_arguments(call, fragment) or _outgrows(call, fragment))
                 and (fragment.index is not None or bool(fragment.id))
             )
         if fragment.id and call.id:
@@ -263,15 +328,15 @@ class CallAssembler:
         if fragment.id and not call.id:
             call.id = fragment.id
             new_id = call.sent_id = distinct(fragment.id, self._taken)
-        call.leak = read_name(_without_cut_marker(call.name, self.dialect), self.dialect) if call.name else None
-        arguments = self._new_arguments(call, fragment)
+        call.leak = read_name(call.name, self.dialect) if call.name else None
+        self._add_arguments(call, fragment)
         name = self._new_name(call)
         if not call.is_sent:
             if not name:
                 call.early.update(_content_type_in(fragment.raw))
                 return None  # upstream loses count of its parts where a call has no name yet
             call.is_sent, new_id = True, call.sent_id
-            arguments = '' if call.withheld else call.arguments
+        arguments = '' if call.withheld else call.take()
         named, function = fragment.function.get('name'), fragment.function
         if (named != name if name else named not in (None, '')) or function.get('arguments') != arguments:
             function = {**function, 'name': name or None, 'arguments': arguments}
@@ -308,28 +373,20 @@ class CallAssembler:
         call.sent_name += unsent
         return unsent
 
-    def _new_arguments(self, call: Call, fragment: Fragment) -> str:
-        if not call.size and fragment.arguments.lstrip()[:1] == '"':
-            call.withheld = call.is_addressed
-        call.add(fragment.arguments)
-        if call.leak is not None and call.leak.name is None:
-            self.texts.append((call.leak.channel, fragment.arguments))
-        return '' if call.withheld else fragment.arguments
+    def _add_arguments(self, call: Call, fragment: Fragment) -> None:
+        text, call.half = joined_halves(call.half, fragment.arguments)
+        if not call.is_addressed:
+            call.add(text)
+            self.texts.append((call.leak.channel if call.leak else None, text))
+        elif text:
+            call.hold(text)
 
     def _released(self, call: Call) -> JsonObject:
         name, new_id = ('', '') if call.is_sent else (call.tool_name, call.sent_id)
-        arguments = decoded_once(call.arguments)
-        call.withheld, call.is_sent = False, True
-        function = {'name': name or None, 'arguments': call.arguments if arguments is None else arguments}
+        arguments = call.rest() + call.half
+        call.withheld, call.is_sent, call.held, call.half = False, True, 0, ''
+        function = {'name': name or None, 'arguments': arguments}
         return self._typed(call, {'index': call.out, 'id': new_id or None, 'type': 'function', 'function': function})
-
-
-def _without_cut_marker(name: str, dialect: Dialect) -> str:
-    """Give a name without the beginning of a marker at its end, the rest of which is still to come."""
-    return _CUT_MARKER.sub('', name) if dialect.leaks_harmony else name
-
-
-_CUT_MARKER = re.compile(r'<(\|[a-z]*\|?)?$')
 
 
 def _content_type_in(raw: JsonObject) -> JsonObject:
@@ -365,7 +422,13 @@ def _same_arguments(call: Call, fragment: Fragment) -> bool:
         return True
     if not fragment.id or fragment.id != call.id or not is_json_object(fragment.arguments):
         return False
-    return json.loads(fragment.arguments) == json.loads(decoded_once(call.arguments) or call.arguments)
+    return json.loads(fragment.arguments) == json.loads(call.whole or '{}')
+
+
+def _outgrows(call: Call, fragment: Fragment) -> bool:
+    """Whether a call's arguments are said again under its own id, as an object that has grown."""
+    said = call.arguments.rstrip('"}] \n')
+    return bool(fragment.id) and fragment.id == call.id and fragment.arguments.startswith(said)
 
 
 def _changes_its_id(call: Call, fragment: Fragment) -> bool:
