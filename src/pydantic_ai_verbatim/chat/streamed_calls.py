@@ -4,20 +4,19 @@ Each call that comes out has an index and an id of its own, its name once, and i
 """
 
 import json
-import re
 from dataclasses import dataclass, field
 from typing import Any
 
 from .content_types import CONTENT_TYPE
 from .dialect import Dialect
 from .faults import raise_unreadable
-from .fields import ends_with_half, identifier, joined_halves, position
+from .fields import identifier, position
 from .json_value import JsonObject, is_object
+from .streamed_arguments import Arguments
 from .tool_calls import (
     HEADER_CONTENT_TYPE,
     Leak,
     argument_text,
-    decoded_once,
     distinct,
     is_blank,
     is_json_object,
@@ -45,9 +44,6 @@ class Fragment:
         return not text or text.startswith(('{', '"{'))
 
 
-_QUOTE = re.compile(r'\s*"')
-
-
 @dataclass(slots=True)
 class Call:
     """One tool call of the stream, so far."""
@@ -59,82 +55,12 @@ class Call:
     sent_id: str = ''
     name: str = ''
     sent_name: str = ''
-    pieces: list[str] = field(default_factory=list[str])
-    size: int = 0
-    held: int = 0
-    """How many characters of the arguments were not sent yet."""
-    half: str = ''
-    """A half of a character at the end of the arguments, the other half of which is still to come."""
-    withheld: bool = False
-    folded: str | None = None
-    """The arguments, should each piece say all that came before it once more."""
+    arguments: Arguments = field(default_factory=Arguments)
     is_sent: bool = False
     leak: Leak | None = None
     sent_type: str | None = None
     early: JsonObject = field(default_factory=dict[str, Any])
     """The content type, in its place, that came before the name."""
-
-    def add(self, text: str) -> None:
-        """Add to the arguments."""
-        self.pieces.append(text)
-        self.size += len(text)
-
-    def hold(self, text: str) -> None:
-        """Add to the arguments what is not sent yet, and withhold what may turn out otherwise."""
-        if self.is_stub and text.lstrip()[:1] == '{':
-            self.pieces, self.size, self.held = [], 0, 0
-        elif self.folded is not None:
-            self.folded = text if text.startswith(self.folded) else self.folded + text
-        elif self.size and text[:1] == '{' and len(text) > self.size and text.startswith(self.arguments):
-            self.folded = text  # they are said once more, or are an object that begins with an equal one
-        self.add(text)
-        self.held += len(text)
-        self.withheld = self.is_stub or self.is_encoded or self.folded is not None
-
-    @property
-    def is_stub(self) -> bool:
-        """Whether the arguments are `{}`, not sent yet; some servers send it before the real ones."""
-        return 0 < self.held == self.size < 10 and self.arguments.strip() == '{}'
-
-    @property
-    def is_encoded(self) -> bool:
-        """Whether the arguments, not sent yet, begin as a text that was encoded twice."""
-        return self.held == self.size and _QUOTE.match(self.pieces[0]) is not None
-
-    def rest(self) -> str:
-        """Give what is not sent yet, now that the arguments are all there."""
-        sent, whole = self.arguments[: self.size - self.held], self.whole
-        return (whole if whole is not None and whole.startswith(sent) else self.arguments)[len(sent) :]
-
-    def take(self) -> str:
-        """Give what was not sent yet."""
-        held, self.held = self.held, 0
-        if self.pieces and held == len(self.pieces[-1]):
-            return self.pieces[-1]
-        return self.arguments[self.size - held :]
-
-    @property
-    def arguments(self) -> str:
-        """The argument text so far, as it came; it is joined only when it is looked at."""
-        if len(self.pieces) > 1:
-            self.pieces = [''.join(self.pieces)]
-        return self.pieces[0] if self.pieces else ''
-
-    @property
-    def whole(self) -> str | None:
-        """The arguments, if they are whole: as they came, or freed of what was encoded or said twice."""
-        if not self.size or self.pieces[-1].rstrip()[-1:] not in ('}', '"', ''):  # spares most of the parsing
-            return None
-        if is_json_object(self.arguments):
-            return self.arguments
-        if self.folded is not None and is_json_object(self.folded):
-            return self.folded
-        return decoded_once(self.arguments)
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether the arguments are whole."""
-        return self.whole is not None
 
     @property
     def is_addressed(self) -> bool:
@@ -193,33 +119,28 @@ class CallAssembler:
             return False
         call = self.calls[-1]
         function = fragment.get('function')
-        if not is_object(function) or call.held or call.leak is None or call.leak.name != call.name:
-            return False
-        arguments = function.get('arguments')
-        if type(arguments) is not str or len(arguments) == call.size or not call.size or arguments[:1] == '{':
+        if not is_object(function) or call.leak is None or call.leak.name != call.name:
             return False
         if function.get('name') or fragment.get('id') not in (None, '') or fragment.get('index') != call.out:
             return False
-        if call.half or ends_with_half(arguments):
-            return False
         if call.index != call.out or call.choice != choice or fragment.get('type', 'function') != 'function':
             return False
-        call.add(arguments)
-        return True
+        arguments = function.get('arguments')
+        return type(arguments) is str and call.arguments.pass_on(arguments)
 
     def flush(self) -> list[JsonObject]:
         """Give what was withheld: arguments that might have turned out otherwise, and a name that none followed."""
         return [
             self._released(call)
             for call in self.calls
-            if call.tool_name and (call.held or call.half or not call.is_sent)
+            if call.tool_name and (call.arguments.is_held or not call.is_sent)
         ]
 
     def check_names(self) -> None:
         """Raise for a call that never got a name."""
         for call in self.calls:
-            if not call.name and (call.id or call.arguments):
-                said = {'id': call.id, 'arguments': call.arguments}
+            if not call.name and (call.id or call.arguments.text):
+                said = {'id': call.id, 'arguments': call.arguments.text}
                 raise_unreadable(f'{self.dialect.system} streamed a tool call without a name', said, self.dialect)
 
     def repeats(self, fragments: list[Any]) -> bool:
@@ -267,7 +188,7 @@ class CallAssembler:
             return self._opened_last(fragment)
         if fragment.id and here.id:
             return here if _changes_its_id(here, fragment) else None
-        if fragment.id and not fragment.name and not here.is_complete:
+        if fragment.id and not fragment.name and not here.arguments.are_whole:
             return here  # the id comes late
         return here if self._goes_on(here, fragment) else None
 
@@ -282,7 +203,7 @@ class CallAssembler:
         if fragment.id or fragment.name or not self.calls:
             return None
         last = self.calls[-1]
-        return None if last.is_complete or not last.name else last
+        return None if last.arguments.are_whole or not last.name else last
 
     def _latest_named(self, fragment: Fragment) -> Call | None:
         for call in reversed(self.calls):
@@ -298,9 +219,9 @@ class CallAssembler:
             return True
         if not call.name:
             return True
-        if not call.arguments:
+        if not call.arguments.text:
             return bool(fragment.id and call.id) or self._goes_on_by_name(call, fragment)
-        if call.is_complete:
+        if call.arguments.are_whole:
             return not fragment.arguments or (
                 fragment.name == call.name
                 and (_same_arguments(call, fragment) or _outgrows(call, fragment))
@@ -336,7 +257,7 @@ class CallAssembler:
                 call.early.update(_content_type_in(fragment.raw))
                 return None  # upstream loses count of its parts where a call has no name yet
             call.is_sent, new_id = True, call.sent_id
-        arguments = '' if call.withheld else call.take()
+        arguments = call.arguments.take()
         named, function = fragment.function.get('name'), fragment.function
         if (named != name if name else named not in (None, '')) or function.get('arguments') != arguments:
             function = {**function, 'name': name or None, 'arguments': arguments}
@@ -356,7 +277,7 @@ class CallAssembler:
     def _full_name(self, call: Call, fragment: Fragment) -> str:
         """Put a name's pieces together; a name said again, in whole or from its beginning, is no piece."""
         said, more = call.name, fragment.name
-        if not more or call.arguments:
+        if not more or call.arguments.text:
             return said or more
         if said + more in self.dialect.tools:
             return said + more
@@ -366,7 +287,7 @@ class CallAssembler:
 
     def _new_name(self, call: Call) -> str:
         """Give the part of the name that was not sent yet; a header may be cut anywhere before the arguments begin."""
-        if self.dialect.leaks_harmony and not call.size:
+        if self.dialect.leaks_harmony and not call.arguments.size:
             return ''
         name = call.tool_name
         unsent = name[len(call.sent_name) :] if name.startswith(call.sent_name) else ''
@@ -374,18 +295,14 @@ class CallAssembler:
         return unsent
 
     def _add_arguments(self, call: Call, fragment: Fragment) -> None:
-        text, call.half = joined_halves(call.half, fragment.arguments)
+        text = call.arguments.add(fragment.arguments)
         if not call.is_addressed:
-            call.add(text)
             self.texts.append((call.leak.channel if call.leak else None, text))
-        elif text:
-            call.hold(text)
 
     def _released(self, call: Call) -> JsonObject:
         name, new_id = ('', '') if call.is_sent else (call.tool_name, call.sent_id)
-        arguments = call.rest() + call.half
-        call.withheld, call.is_sent, call.held, call.half = False, True, 0, ''
-        function = {'name': name or None, 'arguments': arguments}
+        call.is_sent = True
+        function = {'name': name or None, 'arguments': call.arguments.rest()}
         return self._typed(call, {'index': call.out, 'id': new_id or None, 'type': 'function', 'function': function})
 
 
@@ -407,33 +324,35 @@ def _only_content_type(source: JsonObject) -> JsonObject:
 
 def _is_recap(fragment: Fragment, call: Call) -> bool:
     is_here = fragment.id == call.id if fragment.id and call.id else fragment.index in (None, call.index)
-    return is_here and (fragment.name, fragment.arguments) == (call.name, call.arguments)
+    return is_here and (fragment.name, fragment.arguments) == (call.name, call.arguments.text)
 
 
 def _says_again(call: Call, fragment: Fragment) -> bool:
-    if len(fragment.arguments) != call.size and not (fragment.name and fragment.id and fragment.id == call.id):
+    if len(fragment.arguments) != call.arguments.size and not (
+        fragment.name and fragment.id and fragment.id == call.id
+    ):
         return False
-    return bool(fragment.arguments.strip() and call.is_complete and _same_arguments(call, fragment))
+    return bool(fragment.arguments.strip() and call.arguments.are_whole and _same_arguments(call, fragment))
 
 
 def _same_arguments(call: Call, fragment: Fragment) -> bool:
     """Whether a fragment says a call's arguments again: in the same words or, under the same id, in other white space."""
-    if fragment.arguments == call.arguments:
+    if fragment.arguments == call.arguments.text:
         return True
     if not fragment.id or fragment.id != call.id or not is_json_object(fragment.arguments):
         return False
-    return json.loads(fragment.arguments) == json.loads(call.whole or '{}')
+    return json.loads(fragment.arguments) == json.loads(call.arguments.whole or '{}')
 
 
 def _outgrows(call: Call, fragment: Fragment) -> bool:
     """Whether a call's arguments are said again under its own id, as an object that has grown."""
-    said = call.arguments.rstrip('"}] \n')
+    said = call.arguments.text.rstrip('"}] \n')
     return bool(fragment.id) and fragment.id == call.id and fragment.arguments.startswith(said)
 
 
 def _changes_its_id(call: Call, fragment: Fragment) -> bool:
     """Whether a fragment with another id goes on with a call whose server makes up an id for each fragment."""
-    if call.is_complete:
+    if call.arguments.are_whole:
         return not fragment.name and not fragment.arguments.strip()
     if not fragment.name:
         return True

@@ -122,9 +122,9 @@ class StreamRepair:
         chunks = self._released()
         self.calls.check_names()
         ended = is_done or self._owners.get('tool_calls') in self._ended
-        if not ended and any(not call.is_complete for call in self.calls.calls):
+        if not ended and any(not call.arguments.are_whole for call in self.calls.calls):
             raise_unreadable(
-                f'{self.dialect.system} broke off inside a tool call', self.calls.calls[-1].arguments, self.dialect
+                f'{self.dialect.system} broke off inside a tool call', self.calls.calls[-1].arguments.text, self.dialect
             )
         if self._noise and not self.is_finished:
             raise_unreadable(f'{self.dialect.system} broke off', '\n'.join(self._noise), self.dialect)
