@@ -170,6 +170,11 @@ CASES: list[tuple[str, Any, Expected]] = [
         {**OK, 'choices': [saying(None)['choices'][0], numbered(saying('hi', 'length'), 1)]},
         Says([text('hi')], 'length'),
     ),
+    (
+        'reasoning-in-another-choice',
+        {**OK, 'choices': [OK['choices'][0], saying(None, reasoning='t')['choices'][0]]},
+        Says([thinking('t'), text('hi')]),
+    ),
     ('an-alternative-with-text', {**OK, 'choices': [CALL['choices'][0], numbered(OK, 1)]}, CALLED),
     (
         'alternatives',
@@ -305,6 +310,9 @@ CASES: list[tuple[str, Any, Expected]] = [
             ('content_filter: RECITATION', 'content_filter'),
             ('MALFORMED_FUNCTION_CALL', 'error'),
             ('canceled', 'error'),
+            ('COMPLETE', 'stop'),
+            ('FINISH_REASON_MAX_TOKENS', 'length'),
+            ('function_call_filter: MALFORMED_FUNCTION_CALL', 'error'),
         )
     ),
     ('finish-with-a-hyphen', with_choice(CALL, finish_reason='tool-calls'), CALLED),
@@ -342,6 +350,7 @@ CASES: list[tuple[str, Any, Expected]] = [
     ('content-parsed-json', saying({'answer': 'é'}), Says([text('{"answer":"é"}')])),
     ('content-a-number', saying(42), Says([text('42')])),
     ('content-of-assistants', saying([{'type': 'text', 'text': {'value': 'hi', 'annotations': []}}]), HI),
+    ('content-of-content', saying([{'type': 'text', 'content': 'hi'}]), HI),
     (
         'content-a-refusal',
         saying([{'type': 'refusal', 'refusal': 'no'}]),
@@ -375,6 +384,8 @@ CASES: list[tuple[str, Any, Expected]] = [
     ('reasoning-an-object', saying('hi', reasoning_content={'summary': 't'}), Says([thinking('t'), text('hi')])),
     ('reasoning-an-odd-object', saying('hi', reasoning={'n': 1}), Says([thinking('{"n":1}'), text('hi')])),
     ('reasoning-a-list-of-numbers', saying('hi', reasoning=[1]), Says([thinking('1'), text('hi')])),
+    ('reasoning-of-ollama', saying('hi', thinking='t'), Says([thinking('t'), text('hi')])),
+    ('reasoning-of-ollama-beside', saying('hi', reasoning='why', thinking='t'), Says([thinking('why'), text('hi')])),
     ('reasoning-false', saying('hi', reasoning=False), HI),
     ('reasoning-an-empty-object', saying('hi', reasoning_content={}), HI),
     ('reasoning-empty', saying('hi', reasoning={'text': ''}), HI),
@@ -476,6 +487,16 @@ CASES: list[tuple[str, Any, Expected]] = [
         'error-of-a-word-and-a-status',
         {'code': 'INTERNAL_SERVER_ERROR', 'status': 500, 'message': 'boom'},
         Fails(ModelServerError, 'INTERNAL_SERVER_ERROR'),
+    ),
+    (
+        'error-in-the-message',
+        completion({'role': 'assistant', 'content': None, 'error': {'message': 'boom', 'code': 502}}, 'error'),
+        Fails(ModelServerError, 'boom'),
+    ),
+    (
+        'error-of-minimax-beside-usage',
+        {**OK, 'choices': [], 'base_resp': {'status_code': 1004, 'status_msg': 'boom'}},
+        Fails(ModelAPIError, 'boom'),
     ),
     (
         'error-overloaded',

@@ -176,6 +176,7 @@ CASES: list[tuple[str, list[Any], Expected]] = [
     ('event-heartbeat-in-brackets', [A, data('[HEARTBEAT]'), STOP], JUST_A),
     ('event-done-in-lower-case', [A, STOP, data('[done]'), B], JUST_A),
     ('event-of-words', [A, {'status': 'failed', 'reason': 'boom'}], Fails(ModelAPIError, 'boom')),
+    ('event-without-choices-alone', [{**A, 'choices': [], 'note': 'sold out'}], Fails(ModelAPIError, 'sold out')),
     ('events-of-words-alone', [{'fault': {'faultstring': 'boom'}}], Fails(ModelAPIError, 'boom')),
     ('event-of-words-before-the-finish', [{'cost': '0'}, A, STOP], JUST_A),
     ('event-ping', ['event: ping\ndata: {"type": "ping"}\n\n', A, STOP], JUST_A),
@@ -326,6 +327,16 @@ CASES: list[tuple[str, list[Any], Expected]] = [
         [A, chunk({'content': 'b\ud83d'})],
         Says([text('ab\ud83d')], usage=NONE),
     ),
+    (
+        'recap-of-the-text',
+        [
+            chunk({'content': 'The answer '}),
+            chunk({'content': 'is 42.'}),
+            chunk({'content': 'The answer is 42.'}, 'stop'),
+        ],
+        Says([text('The answer is 42.')], usage=NONE),
+    ),
+    ('no-recap-but-a-repetition', [A, B, chunk({'content': 'ab'}, 'stop')], Says([text('abab')], usage=NONE)),
     (
         'function-call-stub',
         [chunk({'content': 'a', 'function_call': {}}), chunk({'function_call': 'none'}, 'stop')],

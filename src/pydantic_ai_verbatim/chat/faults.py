@@ -140,19 +140,18 @@ def _coded(error: JsonObject, body: JsonObject) -> JsonObject:
 
 def _choice_error(choices: list[JsonObject]) -> JsonObject | None:
     """OpenRouter reports some failures in the choice (https://openrouter.ai/docs/api/reference/errors-and-debugging)."""
-    error = choices[0].get('error') or object_of(choices[0].get('delta')).get('error')
+    places = [choices[0], *(object_of(choices[0].get(key)) for key in ('delta', 'message'))]
+    error = next((place['error'] for place in places if place.get('error')), None)
     return _error(error, {}) if error and choices[0].get('finish_reason') in ('error', None, '') else None
 
 
 def _flat_error(body: JsonObject) -> JsonObject | None:
     """Find the error in a body without choices: FastAPI's `detail`, Cloudflare's `errors`, MiniMax's `base_resp`."""
-    if _is_last(body):
-        return None
-    for key in ('errors', 'base_resp', 'detail'):
+    for key in ('errors', 'base_resp', *(() if _is_last(body) else ('detail',))):
         nested = body.get(key)
         if nested and not (is_object(nested) and nested.get('status_code') == 0):
             return _error(nested, body)
-    if _has_message(body) and not _is_success(body):
+    if _has_message(body) and not _is_success(body) and not _is_last(body):
         return _error(body, body)
     return None
 

@@ -17,13 +17,18 @@ VENDOR_FINISH_REASONS: dict[str, FinishReason] = {
     'blocklist': 'content_filter',  # Gemini
     'canceled': 'error',
     'cancelled': 'error',
+    'complete': 'stop',  # Cohere
+    'content_filtered': 'content_filter',
+    'context_length_exceeded': 'length',
     'end_turn': 'stop',  # Anthropic's words, through gateways
     'eos': 'stop',  # TGI, Together
     'eos_token': 'stop',
     'error': 'error',
     'failed': 'error',
+    'function_call_filter': 'error',  # Gemini, through gateways
     'guardrail_intervened': 'content_filter',  # Bedrock
     'insufficient_system_resource': 'error',  # DeepSeek
+    'length_limit': 'length',
     'malformed_function_call': 'error',  # Gemini
     'max_length': 'length',
     'max_output_tokens': 'length',
@@ -37,7 +42,9 @@ VENDOR_FINISH_REASONS: dict[str, FinishReason] = {
     'safety': 'content_filter',
     'sensitive': 'content_filter',  # Z.ai
     'spii': 'content_filter',  # Gemini
+    'server_error': 'error',
     'stop_sequence': 'stop',
+    'timeout': 'error',
     'tool_call': 'tool_call',
     'tool_use': 'tool_call',
     'unexpected_tool_call': 'error',  # Gemini
@@ -151,7 +158,7 @@ def finish_reason(value: object, allowed: Mapping[str, str] | None) -> str | Non
 
 def meaning_of(key: str) -> FinishReason | None:
     """Give the meaning of a vendor's own finish reason, `None` where it is not known."""
-    word = key.lower().partition(':')[0].strip().replace('-', '_')
+    word = key.lower().partition(':')[0].strip().replace('-', '_').removeprefix('finish_reason_')
     for meaning, openais in OPENAI_FINISH_REASONS.items():
         if word == openais:
             return meaning
@@ -296,7 +303,7 @@ def _text_part(item: object) -> JsonObject | None:
     """Give a part that holds text as upstream knows it, `None` for any other value."""
     if not is_object(item):
         return None
-    text = item['text'].get('value') if is_object(item.get('text')) else item.get('text')
+    text = item['text'].get('value') if is_object(item.get('text')) else item.get('text', item.get('content'))
     if item.get('type') not in _TEXT_TYPES or not isinstance(text, str):
         return None
     return changed(item, type='text', text=text)

@@ -107,7 +107,9 @@ _OPTIONAL: dict[str, Any] = {
 
 _PLAIN_TEXTS = ('service_tier', 'system_fingerprint')
 _PLAIN_REASONS = frozenset({'stop', 'length', 'tool_calls', 'content_filter', 'function_call'})
-_SPECIAL_FIELDS = frozenset({'tool_calls', 'annotations', 'audio', 'function_call', 'reasoning_details'})
+_SPECIAL_FIELDS = frozenset(
+    {'tool_calls', 'annotations', 'audio', 'function_call', 'reasoning_details', 'reasoning_text', 'thinking'}
+)
 
 
 def _is_plain(reply: JsonObject, dialect: Dialect) -> bool:
@@ -224,8 +226,8 @@ def _says(message: JsonObject) -> bool:
 
 def _with(message: JsonObject, other: JsonObject) -> JsonObject:
     calls, more = list_of(message.get('tool_calls')), list_of(other.get('tool_calls'))
-    if not more and (message.get('content') or not other.get('content')):
-        return message
+    if not more and message.get('content') and other.get('content'):
+        return message  # an alternative
     taken = {name: value for name, value in other.items() if value and not message.get(name)}
     taken['content'] = message.get('content') or other.get('content')
     return {**message, **taken, 'tool_calls': [*calls, *more] or None}
@@ -270,12 +272,18 @@ def message_fields(message: JsonObject, dialect: Dialect, *, is_delta: bool = Fa
             own[name] = fields.as_text(value) if value else None
         elif name == 'function_call':  # it is read as a call, if it is one
             own[name] = None
+        elif name in _REASONING_ELSEWHERE and name not in dialect.reasoning_fields:
+            if not _has_reasoning(message, dialect):
+                own[dialect.reasoning_fields[0]] = fields.reasoning_of(value)
         elif name == 'reasoning_details':
             own.update(_reasoning_details(message, value, dialect))
     return own
 
 
-_NO_STRINGS = ('annotations', 'audio', 'function_call', 'reasoning_details')
+_REASONING_ELSEWHERE = ('reasoning_text', 'thinking')
+"""Names of reasoning that other APIs have: Copilot's and Ollama's."""
+
+_NO_STRINGS = ('annotations', 'audio', 'function_call', 'reasoning_details', *_REASONING_ELSEWHERE)
 
 
 def _content_fields(message: JsonObject, value: object, dialect: Dialect) -> JsonObject:

@@ -30,6 +30,7 @@ KIND = 'chat.completion.chunk'
 
 KEEP_ALIVES = ('ping', 'heartbeat', 'keepalive', 'keep-alive')
 
+_RECAP = 16
 _CHUNK_KEYS = frozenset({'choices', 'usage', 'object', 'x_groq'})
 _PLAIN_TEXTS = ('system_fingerprint', 'service_tier', 'provider', 'obfuscation')
 _PLAIN_KEYS = frozenset({'id', 'object', 'created', 'model', 'choices', 'usage', *_PLAIN_TEXTS})
@@ -65,6 +66,8 @@ class StreamRepair:
     """Whether a choice came again under its number, so that another number is another choice."""
     _owners: dict[str, object] = field(default_factory=dict[str, object], repr=False)
     """The number of the choice that each field is taken from."""
+    _empty: JsonObject | None = field(default=None, repr=False)
+    """The latest event without a choice."""
     _noise: list[str] = field(default_factory=list[str], repr=False)
 
     def __post_init__(self) -> None:
@@ -129,7 +132,8 @@ class StreamRepair:
         if self._noise and not self.is_finished:
             raise_unreadable(f'{self.dialect.system} broke off', '\n'.join(self._noise), self.dialect)
         if not self._answered:
-            raise_unreadable(f'{self.dialect.system} streamed no answer', '\n'.join(self._noise), self.dialect)
+            said = '\n'.join(self._noise) or self._empty
+            raise_unreadable(f'{self.dialect.system} streamed no answer', said, self.dialect)
         return chunks
 
     # The events that nearly all are -----------------------------------------------------------------------------------
@@ -196,6 +200,7 @@ class StreamRepair:
             raise_foreign(shape, body, self.dialect)
         chunk = changed(body, **self._own(body))
         if not choices:
+            self._empty = body
             if _says_words(body):
                 self._noise.append(fields.as_text(body))
             yield chunk if chunk.get('choices') == [] else {**chunk, 'choices': []}
@@ -267,7 +272,9 @@ class StreamRepair:
         for name in ('content', 'refusal', *self.dialect.reasoning_fields):
             text = own.get(name, delta.get(name))
             if isinstance(text, str) and text:
-                own[name] = self._own_text(name, text, number, is_whole=is_whole)
+                own[name] = self._own_text(
+                    name, text, number, is_whole=is_whole or (closes and self._is_recap(name, text))
+                )
         calls = calls_in(delta)
         if calls or delta.get('tool_calls') is not None:
             own['tool_calls'] = self._own_calls(calls, number, closes=closes) or None
@@ -301,6 +308,10 @@ class StreamRepair:
             self._halves[name] = half
         said.append(text)
         return text
+
+    def _is_recap(self, name: str, text: str) -> bool:
+        """Whether a closing text says all the pieces before it once more; a short one may just be a repetition."""
+        return len(text) >= _RECAP and len(self._texts.get(name, ())) > 1 and text == ''.join(self._texts[name])
 
     def _owns(self, name: str, number: object) -> bool:
         """Whether a field is taken from the choice with this number: the first one that has it, or that calls tools."""
