@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import openai_harmony  # pyright: ignore[reportMissingTypeStubs]  # it has none
@@ -33,6 +34,7 @@ from pydantic_ai.messages import (
 from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.tools import ToolDefinition
 
+from pydantic_ai_verbatim.harmony.codec import storable
 from pydantic_ai_verbatim.harmony.prompt import Prompter
 from tests.harmony import oracle
 from tests.harmony.sampling import TEXT, TOKENS, ids_of
@@ -242,6 +244,49 @@ def test_a_finished_answer_from_elsewhere() -> None:
     thought, call = ThinkingPart('Hm.'), ToolCallPart('a', {})
     assert 'Hm.' not in history([user('x'), ModelResponse([thought, TextPart('Yes.')]), user('y')])
     assert 'Hm.' in history([user('x'), ModelResponse([thought, TextPart('Now.'), call]), user('y')])
+
+
+@pytest.mark.parametrize(
+    ('arguments', 'content_type'),
+    [
+        pytest.param('{"a":"\\ud800"}', '<|constrain|>json', id='an escaped lone surrogate'),
+        pytest.param('{"a":"\ud83d"}', '<|constrain|>json', id='a lone surrogate'),
+        pytest.param('{"a":' * 300 + '1' + '}' * 300, '<|constrain|>json', id='deep'),
+        pytest.param('{"a":' + '9' * 5000 + '}', '<|constrain|>json', id='a long number'),
+        pytest.param('{"a": NaN}', 'code', id='not a number'),
+        pytest.param('{"a": "\n"}', 'code', id='a control character'),
+        pytest.param('{"a": 1} b', 'code', id='and something behind it'),
+        pytest.param('{"a":' * 100_000, 'code', id='too deep to read'),
+    ],
+)
+def test_the_content_type_of_a_call_from_elsewhere(arguments: str, content_type: str) -> None:
+    """It is `json` for what the standard calls a JSON object, and reading it never fails."""
+    response = ModelResponse([ToolCallPart('a', arguments)])
+    rendered = f' to=functions.a<|channel|>commentary {content_type}<|message|>{arguments}<|call|>'
+    assert TEXT.dump_response(response) == rendered
+    assert TOKENS.dump_response(response) == ids_of(storable(rendered))
+
+
+@pytest.mark.parametrize(
+    ('part', 'text'),
+    [
+        (ToolReturnPart('a', {'x': ['\ud83d']}), '{"x":["\ufffd"]}'),
+        (ToolReturnPart('a', [{'x': '\ud83d'}, 1]), '{"x":"\ufffd"}\n1'),
+        (ToolReturnPart('a', {'x': [Path('\ud83d'), ('y', 1)]}), '{"x":["\ufffd",["y",1]]}'),
+        (ToolReturnPart('a', '\ud83d', outcome='failed'), '{"error":"\ufffd"}'),
+        (
+            RetryFeedbackPart(
+                [{'type': 'missing', 'loc': ('x',), 'msg': 'No.', 'input': '\ud83d'}],
+                retry=RetryInfo(cause='model_retry', attempt=1, max_retries=1),
+            ),
+            '\ufffd',
+        ),
+    ],
+)
+def test_values_with_a_lone_surrogate(part: Any, text: str) -> None:
+    """What JSON cannot hold is written as U+FFFD, in results, in feedback and in arguments."""
+    assert text in TEXT.dump_messages([ModelRequest([part])])
+    assert TEXT.dump_response(ModelResponse([ToolCallPart('a', {'x': '\ud83d'})])).endswith('{"x":"\ufffd"}<|call|>')
 
 
 @pytest.mark.parametrize(

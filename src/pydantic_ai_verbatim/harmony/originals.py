@@ -5,11 +5,13 @@ part's own text. The exact ids (or escaped text) are added only where these cann
 stored may have come from an untrusted client: reading it here gives the right types or nothing.
 """
 
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple, cast
 
 from pydantic_ai.messages import TextPart, ThinkingPart, ToolCallPart
+from pydantic_core import PydanticSerializationError
 
-from .codec import Codec
+from .codec import Codec, storable_value
 from .header import Header
 from .parser import S
 
@@ -108,7 +110,7 @@ def said(part: SpokenPart, codec: Codec[S]) -> Said:
     exact = own.get(codec.exact_key)
     return Said(
         kind=_KINDS[part.part_kind],
-        text=body if isinstance(body, str) else cast('ToolCallPart', part).args_as_json_str(),
+        text=body if isinstance(body, str) else _as_json(cast('ToolCallPart', part)),
         tool_name=tool_name,
         channel=_text(details.get('channel')),
         content_type=_text(details.get('content_type')),
@@ -120,6 +122,13 @@ def said(part: SpokenPart, codec: Codec[S]) -> Said:
         headless=own.get('ended_in_header') is True,
         exact=None if exact is None else codec.hashable(exact),
     )
+
+
+def _as_json(call: ToolCallPart) -> str:
+    try:
+        return call.args_as_json_str()
+    except PydanticSerializationError:  # a lone surrogate
+        return replace(call, args=storable_value(call.args)).args_as_json_str()
 
 
 def _text(value: Any) -> str | None:

@@ -27,9 +27,11 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 from pydantic_ai.models import ModelRequestParameters
+from pydantic_core import PydanticSerializationError
 
 from pydantic_ai_verbatim.tool_returns import item_texts, joined
 
+from .codec import storable_value
 from .given import date_given, messages_given, options_given, parameters_given
 from .grammar import CHANNEL
 from .header import read_header
@@ -182,6 +184,14 @@ def _header_and_text(
     part: ModelRequestPart, channels: dict[str, Any], functions: Collection[str]
 ) -> tuple[str, str] | None:
     """Give the header and the body of a message; `None` for what upstream keeps in a request for itself."""
+    try:
+        return _as_it_is(part, channels, functions)
+    except PydanticSerializationError:  # a lone surrogate, which JSON cannot hold
+        changed = replace(cast('ToolReturnPart', part), content=storable_value(cast('ToolReturnPart', part).content))
+        return _as_it_is(changed, channels, functions)
+
+
+def _as_it_is(part: ModelRequestPart, channels: dict[str, Any], functions: Collection[str]) -> tuple[str, str] | None:
     if isinstance(part, ToolReturnPart):
         return _tool_header(part.tool_name, part.tool_call_id, channels, functions), _tool_text(part)
     if isinstance(part, UserPromptPart):

@@ -10,10 +10,10 @@ import re
 from collections.abc import Callable, Collection, Hashable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Generic, cast
+from json import JSONDecoder
+from typing import Any, Generic, NoReturn, cast
 
 from pydantic_ai.messages import ModelResponse, ModelResponsePart, ToolCallPart
-from pydantic_core import from_json
 
 from .codec import Codec
 from .grammar import CALL, END, MESSAGE, OPENING, RETURN, ROLE, START, STOP_TOKENS
@@ -250,7 +250,15 @@ def addressed(tool_name: str, *, is_function: bool) -> tuple[str, str]:
 
 
 def _type_of(arguments: str) -> str:
+    """Give `json` for a JSON object by the standard, however long its numbers are."""
     try:
-        return 'json' if isinstance(from_json(arguments), dict) else 'code'
-    except ValueError:
+        return 'json' if isinstance(_JSON.decode(arguments), dict) else 'code'
+    except (ValueError, RecursionError):
         return 'code'
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+_JSON = JSONDecoder(parse_int=str, parse_float=str, parse_constant=_no_constant)
