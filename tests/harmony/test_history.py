@@ -1,6 +1,7 @@
 """L1: a history as the prompt of the next turn, departures included."""
 
 import warnings
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
@@ -295,6 +296,9 @@ def test_values_with_a_lone_surrogate(part: Any, text: str) -> None:
         ('a', {}, 'a'),
         (['a', 'b'], {}, 'a\nb'),
         (('a', 'b'), {}, 'a\nb'),
+        ({'a'}, {}, 'a'),
+        (frozenset({'a'}), {}, 'a'),
+        (deque(['a', 'b']), {}, 'a\nb'),
         (['a\nb', ''], {}, '["a\\nb",""]'),
         ([], {}, '[]'),
         ([{'x': 1.0}, 2], {}, '{"x":1.0}\n2'),
@@ -303,7 +307,7 @@ def test_values_with_a_lone_surrogate(part: Any, text: str) -> None:
     ],
 )
 def test_tool_results(content: Any, fields: dict[str, Any], text: str) -> None:
-    """A result is one text, on commentary; twice rendered, and after it was changed in place."""
+    """A result is one text, on commentary; twice rendered, after a reload, and after it was changed in place."""
     response = TEXT.load_response(CALL)
     answered = after(response, content, **fields)
     for _ in range(2):
@@ -311,6 +315,8 @@ def test_tool_results(content: Any, fields: dict[str, Any], text: str) -> None:
         assert rendered.endswith(
             f'<|start|>functions.bash to=assistant<|channel|>commentary<|message|>{text}<|end|><|start|>assistant'
         )
+    stored = ModelMessagesTypeAdapter.dump_json([user('x'), response, answered])
+    assert history(ModelMessagesTypeAdapter.validate_json(stored)) == rendered
     answered.parts = [replace(answered.parts[0], content='other', outcome='success')]
     assert '<|message|>other<|end|>' in history([user('x'), response, answered])
 

@@ -29,7 +29,7 @@ from pydantic_ai.messages import (
 from pydantic_ai.models import ModelRequestParameters
 from pydantic_core import PydanticSerializationError
 
-from pydantic_ai_verbatim.tool_returns import item_texts, joined
+from pydantic_ai_verbatim.tool_returns import collections_as_lists, item_texts, joined
 
 from .codec import storable_value
 from .given import date_given, messages_given, options_given, parameters_given
@@ -193,6 +193,7 @@ def _header_and_text(
 
 def _as_it_is(part: ModelRequestPart, channels: dict[str, Any], functions: Collection[str]) -> tuple[str, str] | None:
     if isinstance(part, ToolReturnPart):
+        (part,) = cast('list[ToolReturnPart]', collections_as_lists(ModelRequest([part])).parts)
         return _tool_header(part.tool_name, part.tool_call_id, channels, functions), _tool_text(part)
     if isinstance(part, UserPromptPart):
         return 'user', _user_text(part)
@@ -216,11 +217,6 @@ def _tool_header(name: str, call_id: str, channels: dict[str, Any], functions: C
 
 
 def _tool_text(part: ToolReturnPart) -> str:
-    if isinstance(part.content, str):
-        return part.model_response_str()
-    content: Any = part.content
-    if isinstance(content, tuple):
-        part = replace(part, content=list(cast('tuple[Any, ...]', content)))
     texts = item_texts(part)
     if texts is not None:
         return joined(part, texts)
