@@ -134,6 +134,8 @@ def test_keep_analysis() -> None:
         pytest.param('<|channel|>analysis<|message|>Two.<|end|><|start|>assistant<|channel|>commentary<|message|>a<|end|>', id='preamble'),
         pytest.param('<|channel|>analysis<|message|>Two.<|end|>', id='analysis'),
         pytest.param(CALL, id='call'),
+        pytest.param('<|channel|>analysis<|message|>t<|end|><|start|>assistant<|channel|>comment<|message|>Plan.<|end|>', id='no channel'),
+        pytest.param('<|channel|>analysis<|message|>t<|end|><|start|>user<|message|>Next?<|end|><|start|>assistant<|channel|>analysis<|message|>u', id='another role'),
     ],
 )  # fmt: skip
 def test_a_turn_without_a_finished_answer_keeps_its_analysis(answer: str) -> None:

@@ -141,12 +141,14 @@ def _before_answer(
 
 
 def _is_finished_answer(part: ModelResponsePart, calls_follow: bool) -> bool:
-    if not isinstance(part, TextPart) or (part.provider_details or {}).get('phase') == 'commentary':
+    """Whether a part ends its turn: a sampled text by its channel and its stop token, another one if no call follows."""
+    if not isinstance(part, TextPart):
         return False
-    original = original_of(part.provider_details)
+    details = part.provider_details or {}
+    original = original_of(details)
     if 'header' in original:
-        return original.get('stop_token') is not None
-    return bool(part.content) and not calls_follow
+        return details.get('channel') == 'final' and original.get('stop_token') is not None
+    return bool(part.content) and not calls_follow and details.get('phase') != 'commentary'
 
 
 def _is_analysis(part: ModelResponsePart) -> bool:
