@@ -145,6 +145,15 @@ def test_a_turn_without_a_finished_answer_keeps_its_analysis(answer: str) -> Non
     assert f'<|start|>assistant{answer}<|start|>user' in rendered
 
 
+def test_a_return_in_a_body_is_text() -> None:
+    """Only the end of a block is rewritten, where a body that was not sampled spells it, or an edited one, too."""
+    spelled = 'Write <|return|> here.'
+    edited = [replace(part, content=spelled) for part in TEXT.load_response(ANSWER).parts if part.part_kind == 'text']
+    for part in (TextPart(spelled), *edited):
+        rendered = history([user('x'), ModelResponse([part]), user('y')])
+        assert f'<|start|>assistant<|channel|>final<|message|>{spelled}<|end|><|start|>user' in rendered
+
+
 def test_analysis_after_the_answer_stays() -> None:
     """What the model thought after its answer did not lead to it."""
     answer = f'{ANSWER.replace("<|return|>", "<|end|>")}<|start|>assistant<|channel|>analysis<|message|>Hm.<|end|>'

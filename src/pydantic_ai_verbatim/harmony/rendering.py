@@ -112,7 +112,7 @@ class Renderer(Generic[S]):
         return block.data
 
     def _message(self, header: str, body: str) -> Rendered[S]:
-        return self._rendered(self._block(START + header, body, END), sampled=False, is_open=False)
+        return self._block(START + header, body, END, sampled=False)
 
     def render(self, what: Said, place: Place) -> Rendered[S] | None:
         """Render what a part says; `None` if that is nothing."""
@@ -179,13 +179,17 @@ class Renderer(Generic[S]):
         header = read_header(role + what.header, after_start=after_start)
         if header.role not in (None, ROLE) or not _reads_to(header, what):
             return None
-        return self._rendered(self._block(lead + what.header, what.text, tail), sampled=True, is_open=is_open)
+        return self._block(lead + what.header, what.text, tail, sampled=True, is_open=is_open)
 
     def _rendered(self, data: S, *, sampled: bool, is_open: bool) -> Rendered[S]:
+        """Give what has no body, or one that was parsed, so that each `<|return|>` in it ends a block."""
         return Rendered(data, self.codec.as_history(data), sampled, is_open)
 
-    def _block(self, header: str, body: str, end: str) -> S:
-        return self.codec.marked(header + MESSAGE) + self.codec.plain(body) + self.codec.marked(end)
+    def _block(self, header: str, body: str, end: str, *, sampled: bool, is_open: bool = False) -> Rendered[S]:
+        begin = self.codec.marked(header + MESSAGE) + self.codec.plain(body)
+        data = begin + self.codec.marked(end)
+        history = begin + self.codec.marked(end.replace(RETURN, END)) if RETURN in end else data
+        return Rendered(data, history, sampled, is_open)
 
     def _new(self, what: Said, place: Place) -> Rendered[S] | None:
         """Render a part that was not sampled, or is no longer what was."""
@@ -193,7 +197,7 @@ class Renderer(Generic[S]):
             return None
         header, stop_token = _canonical(what, place)
         lead = '' if place.first else OPENING
-        return self._rendered(self._block(lead + header, what.text, stop_token), sampled=False, is_open=False)
+        return self._block(lead + header, what.text, stop_token, sampled=False)
 
 
 def _lead(what: Said, place: Place) -> str | None:
