@@ -327,7 +327,7 @@ def test_tool_results(content: Any, fields: dict[str, Any], text: str) -> None:
             f'<|start|>functions.bash to=assistant<|channel|>commentary<|message|>{text}<|end|><|start|>assistant'
         )
     stored = ModelMessagesTypeAdapter.dump_json([user('x'), response, answered])
-    assert history(ModelMessagesTypeAdapter.validate_json(stored)) == rendered
+    assert history(ModelMessagesTypeAdapter.validate_json(stored)) == history([user('x'), response, answered])
     answered.parts = [replace(answered.parts[0], content='other', outcome='success')]
     assert '<|message|>other<|end|>' in history([user('x'), response, answered])
 
@@ -364,7 +364,7 @@ def test_parts_that_harmony_has_no_form_for() -> None:
     response = ModelResponse([FilePart(BinaryContent(b'x', media_type='image/png')), TextPart('Yes.')])
     rendered = history([ModelRequest([ToolAvailabilityDeltaPart(), UserPromptPart('x')]), response])
     assert rendered == (
-        '<|start|>user<|message|>x<|end|><|start|>assistant<|channel|>final<|message|>Yes.<|return|><|start|>assistant'
+        '<|start|>user<|message|>x<|end|><|start|>assistant<|channel|>final<|message|>Yes.<|end|><|start|>assistant'
     )
 
 
@@ -413,6 +413,19 @@ def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Prompter, 'BOUND', 1)
     monkeypatch.setattr('pydantic_ai_verbatim.harmony.rendering.Renderer.BOUND', 50)
     assert type(TEXT)().dump_messages(messages) == expected
+
+
+def test_an_answer_from_elsewhere_at_the_end_is_the_oracles() -> None:
+    """An answer that gpt-oss did not sample ends as openai-harmony ends it in a prompt."""
+    messages = [user('x'), ModelResponse([TextPart('y')])]
+    role = openai_harmony.Role
+    theirs = [
+        openai_harmony.Message.from_role_and_content(role.USER, 'x'),
+        openai_harmony.Message.from_role_and_content(role.ASSISTANT, 'y').with_channel('final'),
+    ]
+    conversation = openai_harmony.Conversation.from_messages([oracle.system(), *theirs])
+    completion = oracle.harmony().render_conversation_for_completion(conversation, role.ASSISTANT)
+    assert TOKENS.dump_messages(messages) == completion
 
 
 @pytest.mark.parametrize('is_finished', [False, True])

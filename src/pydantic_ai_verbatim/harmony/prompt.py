@@ -320,7 +320,7 @@ class Prompter(Generic[S]):
         if blocks:
             yield Span(codec.opening, at)
             for part, block in blocks:
-                data = block.history if kept.is_history else block.data
+                data = block.history if kept.is_history or not block.sampled else block.data
                 yield Span(data, at, block.data if block.sampled else None, part)
         elif not message.parts and KEY in (message.provider_details or {}):
             sampled = self.renderer.render_response(message)
