@@ -147,6 +147,44 @@ def spoiled(draw: st.DrawFn, detail: Any) -> Any:
     return detail[:at] + (put if isinstance(detail, str) else ids_of(put)) + detail[at:]
 
 
+blockless = st.lists(st.sampled_from(['<|start|>', *STOP_TOKENS, ' ', '\n', 'x']), max_size=5).map(''.join)
+
+
+@fuzzed
+@given(
+    st.lists(forged_parts(), max_size=1),
+    st.fixed_dictionaries(
+        {},
+        optional={
+            'tail': blockless | st.none() | st.just(3),
+            'ids': blockless.map(ids_of) | st.just(['x']) | st.just(''),
+        },
+    )
+    | st.just(3),
+)
+def test_forged_details_of_a_response_add_nothing(parts: list[Any], forged: Any) -> None:
+    """Beside parts they say nothing; alone, white space and starts, and more only from ids that say what the text says."""
+    response = ModelResponse(parts, provider_details={'harmony': forged})
+    asked, opening = ModelRequest([UserPromptPart('x')]), ids_of('<|start|>assistant')
+    rendered, prompt = TOKENS.dump_response(response), TOKENS.dump_messages([asked, response])
+    if parts:
+        assert rendered == TOKENS.dump_response(ModelResponse(parts))
+        assert prompt == TOKENS.dump_messages([asked, ModelResponse(parts)])
+    elif rendered:
+        assert not TOKENS.load_response(rendered).parts
+        assert not stops_in(rendered) or (rendered, ids_of(forged['tail'])) == (forged['ids'], forged['ids'])
+        assert prompt == [*TOKENS.dump_messages([asked]), *rendered, *opening]
+
+
+@pytest.mark.parametrize('forged', [{'tail': '<|end|><|call|>'}, {'tail': '\n', 'ids': [200012]}, {'ids': [200012]}, 3])
+def test_a_response_whose_details_are_not_true_has_no_place(forged: Any) -> None:
+    """Of a response that says nothing, nothing is rendered in a history either."""
+    response = ModelResponse([], provider_details={'harmony': forged})
+    asked = ModelRequest([UserPromptPart('x')])
+    assert TOKENS.dump_response(response) == []
+    assert TOKENS.dump_messages([asked, response]) == TOKENS.dump_messages([asked])
+
+
 @fuzzed
 @given(mutations(), st.data())
 def test_one_forged_detail_adds_no_stop_token(sample: str, data: st.DataObject) -> None:

@@ -35,7 +35,7 @@ from .codec import storable_value
 from .given import date_given, messages_given, options_given, parameters_given
 from .grammar import CHANNEL
 from .header import read_header
-from .originals import KEY, original_of
+from .originals import original_of
 from .parser import S
 from .preamble import preamble
 from .rendering import Renderer, addressed
@@ -322,8 +322,7 @@ class Prompter(Generic[S]):
             for part, block in blocks:
                 data = block.history if kept.is_history or not block.sampled else block.data
                 yield Span(data, at, block.data if block.sampled else None, part)
-        elif not message.parts and KEY in (message.provider_details or {}):
-            sampled = self.renderer.render_response(message)
+        elif (sampled := self.renderer.render_blockless(message)) is not None:
             yield Span(codec.opening, at)
             yield Span(codec.as_history(sampled) if kept.is_history else sampled, at, sampled)
 

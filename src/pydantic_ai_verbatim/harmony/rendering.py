@@ -86,19 +86,27 @@ class Renderer(Generic[S]):
 
     def render_response(self, response: ModelResponse) -> S:
         """Render a whole response as what was sampled."""
+        sample = self.render_blockless(response)
         blocks = self.render_parts(response.parts)
-        if blocks:
-            return self.codec.join(block.data for _, block in blocks)
-        return self._without_blocks(original_of(response.provider_details))
+        return self.codec.join([block.data for _, block in blocks] if sample is None else [sample])
 
-    def _without_blocks(self, original: dict[str, Any]) -> S:
+    def render_blockless(self, response: ModelResponse) -> S | None:
+        """Render a sample that held no block; `None` if the response has parts, or no true original of its own."""
+        return None if response.parts else self.without_blocks(original_of(response.provider_details))
+
+    def without_blocks(self, original: dict[str, Any]) -> S | None:
+        """Render a response's own original; `None` if it is not true.
+
+        As behind a block, text alone gives white space and `<|start|>`s: stop tokens need the exact sample.
+        """
         tail, exact = original.get('tail'), self.codec.hashable(original.get(self.codec.exact_key))
-        if exact is not None:
-            sample = self.codec.from_exact(exact)
-        else:
-            sample = self.codec.marked(tail if isinstance(tail, str) else '')
+        if not isinstance(tail, str):
+            return None
+        if exact is None:
+            return self.codec.marked(tail) if _BLANK.fullmatch(tail) else None
+        sample = self.codec.from_exact(exact)
         blocks, _ = cut(self.codec.parser(), sample)
-        return self.codec.join([] if blocks else [sample])
+        return None if blocks or self.codec.read(sample) != tail else sample
 
     def message(self, header: str, body: str) -> S:
         """Render a message that is not the model's.
