@@ -83,6 +83,7 @@ details: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
                 'stop_token': st.sampled_from(['<|end|>', '<|call|>', '<|return|>', '<|start|>', '<|end|><|call|>', None, 3]),
                 'lead': marked | st.none() | st.just(3),
                 'tail': marked | st.none() | st.just(3),
+                'repaired': st.sampled_from(['a', 'rm', '', 3]),
                 'ended_in_header': st.sampled_from([True, False, 1]),
                 'ids': tokens | mutations().map(ids_of) | st.just([-1, 'x']) | st.just('x'),
                 'escaped': mutations().map(lambda text: text.encode('unicode_escape').decode()) | st.just('\\u12') | marked,
@@ -312,6 +313,22 @@ def test_a_name_is_repaired_only_into_a_declared_tool() -> None:
         assert TEXT.dump_response(response) == sampled
         (part,) = streamed_parts(TEXT.stream([sampled], parameters))
         assert part.tool_name == name
+        assert TEXT.dump_response(through_json(ModelResponse([part]))) == sampled
+
+
+@pytest.mark.parametrize('declared', [['shell', 'shelljson'], ['shelljson'], ['shell!json']])
+def test_a_call_that_was_renamed_is_not_rendered_by_its_old_name(declared: list[str]) -> None:
+    """Only a name that was repaired may differ from the sampled one, and only as it was repaired."""
+    parameters = ModelRequestParameters(function_tools=[ToolDefinition(name=name) for name in declared])
+    (part,) = TEXT.load_response(
+        '<|channel|>commentary to=functions.shell!json json<|message|>{}<|call|>', parameters
+    ).parts
+    assert isinstance(part, ToolCallPart)
+    for name in {'shell', 'shell!', 'she'} - {part.tool_name}:
+        rendered = TEXT.dump_response(
+            ModelResponse([replace(part, tool_name=name)]),
+        )
+        assert rendered == f' to=functions.{name}<|channel|>commentary <|constrain|>json<|message|>{{}}<|call|>'
 
 
 def test_callers_mistakes() -> None:

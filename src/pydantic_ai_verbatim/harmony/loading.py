@@ -53,7 +53,10 @@ class Loader(Generic[S]):
         original: dict[str, Any] = {'header': read.text.removeprefix(role)}
         if gap + role != ('' if place.first else OPENING):
             original['lead'] = gap + role
-        name = repair_tool_name(read.tool_name or '', self._declared)
+        sampled_name = read.tool_name or ''
+        name = repair_tool_name(sampled_name, self._declared)
+        if name != sampled_name:
+            original['repaired'] = name
         return Head(kind_of(read), name, {**views(read), KEY: original})
 
     def part(self, block: Block[S], place: Place, tail: S | None = None) -> SpokenPart:

@@ -58,6 +58,7 @@ class Said(NamedTuple):
         stop_token: The stored stop token.
         lead: What was stored of what stands before the header, role included; `None` is what is usual in its place.
         tail: What was stored of what stands behind the block.
+        repaired: The name that the sampled name of the tool was repaired into; `None` if it was not.
         headless: Whether the original is a header without a body.
         exact: The exact sample; `None` if the rest gives it back.
     """
@@ -72,6 +73,7 @@ class Said(NamedTuple):
     stop_token: str | None
     lead: str | None
     tail: str
+    repaired: str | None
     headless: bool
     exact: str | tuple[int, ...] | None
 
@@ -119,6 +121,7 @@ def said(part: SpokenPart, codec: Codec[S]) -> Said:
         stop_token=_text(own.get('stop_token')),
         lead=_text(own.get('lead')),
         tail=_text(own.get('tail')) or '',
+        repaired=_text(own.get('repaired')),
         headless=own.get('ended_in_header') is True,
         exact=None if exact is None else codec.hashable(exact),
     )

@@ -228,15 +228,20 @@ def _is_headless(what: Said) -> bool:
 
 
 def _reads_to(header: Header, what: Said) -> bool:
-    """Whether a header says what the part says; of a repaired tool name, what it was repaired from."""
+    """Whether a header says what the part says."""
     named = views(header)
     return (
         not what.headless
         and kind_of(header) == what.kind
         and (named['channel'], named['content_type']) == (what.channel, what.content_type)
         and named.get('phase') == what.phase
-        and repair_tool_name(header.tool_name or '', [what.tool_name]) == what.tool_name
+        and _calls(header.tool_name or '', what)
     )
+
+
+def _calls(name: str, what: Said) -> bool:
+    """Whether a sampled name is the name of the tool that a part calls, or was repaired into it."""
+    return what.tool_name == (name if what.repaired is None else repair_tool_name(name, [what.repaired]))
 
 
 def _canonical(what: Said, place: Place) -> tuple[str, str]:
