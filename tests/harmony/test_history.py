@@ -35,10 +35,12 @@ from pydantic_ai.messages import (
 from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.tools import ToolDefinition
 
+from pydantic_ai_verbatim.harmony.adapter import HarmonyAdapter
 from pydantic_ai_verbatim.harmony.codec import storable
+from pydantic_ai_verbatim.harmony.encoding import o200k_harmony
 from pydantic_ai_verbatim.harmony.prompt import Prompter
 from tests.harmony import oracle
-from tests.harmony.sampling import TEXT, TOKENS, ids_of
+from tests.harmony.sampling import TEXT, TOKENS, ids_of, through_json
 
 BASH = ModelRequestParameters(
     function_tools=[
@@ -143,6 +145,64 @@ def test_a_turn_without_a_finished_answer_keeps_its_analysis(answer: str) -> Non
     rendered = history([*turn(answer=answer), user('And?')])
     assert f'<|start|>assistant{CALL}<|start|>' in rendered
     assert f'<|start|>assistant{answer}<|start|>user' in rendered
+
+
+THOUGHT = '<|channel|>analysis<|message|>t<|end|>'
+
+
+@pytest.mark.parametrize('adapter', [TEXT, TOKENS], ids=['text', 'ids'])
+@pytest.mark.parametrize(
+    ('sampled', 'rendered'),
+    [
+        pytest.param('assistant<|channel|>final<|message|>y<|return|>', '<|channel|>final<|message|>y', id='a role'),
+        pytest.param('<|channel|>final<|message|>y<|return|>', '<|channel|>final<|message|>y', id='nothing'),
+        pytest.param(
+            '\n<|start|>assistant<|channel|>final<|message|>y<|return|>',
+            '<|channel|>final<|message|>y',
+            id='white space',
+        ),
+        pytest.param(
+            '<|start|><|start|>assistant<|channel|>final<|message|>y<|return|>',
+            '<|channel|>final<|message|>y',
+            id='starts',
+        ),
+        pytest.param(
+            '<|end|><|start|>assistant<|channel|>final<|message|>y<|return|>',
+            '<|channel|>final<|message|>y',
+            id='a stop token',
+        ),
+        pytest.param('<|start|><|channel|>final <|message|>y<|return|>', '<|channel|>final <|message|>y', id='no role'),
+        pytest.param(
+            '<|start|>user<|channel|>final<|message|>y<|return|>', '<|channel|>final<|message|>y', id='another role'
+        ),
+        pytest.param(
+            '<|start|>assistantassistant<|channel|>final<|message|>y<|return|>',
+            'assistant<|channel|>final<|message|>y',
+            id='a header of its own',
+        ),
+    ],
+)
+def test_what_stood_before_a_block_stays_behind(adapter: HarmonyAdapter[Any], sampled: str, rendered: str) -> None:
+    """A block that has become the first one follows `<|start|>assistant`, and nothing of what led up to it elsewhere."""
+    sample = THOUGHT + sampled if adapter is TEXT else ids_of(THOUGHT + sampled)
+    response = through_json(adapter.load_response(sample))
+    assert adapter.dump_response(response) == sample
+    expected = f'<|start|>user<|message|>x<|end|><|start|>assistant{rendered}<|end|><|start|>user<|message|>y<|end|>'
+    prompt = adapter.dump_messages([user('x'), response, user('y')])
+    assert expected in (prompt if isinstance(prompt, str) else o200k_harmony().decode(prompt).decode())
+    moved = adapter.dump_response(ModelResponse(response.parts[1:]))
+    assert moved == (f'{rendered}<|return|>' if adapter is TEXT else ids_of(f'{rendered}<|return|>'))
+
+
+def test_what_stood_before_a_first_block_stays_behind() -> None:
+    """A first block's own beginning comes back in the first place, and nowhere else."""
+    sampled = '\n<|start|>assistant<|channel|>final<|message|>y<|return|>'
+    response = through_json(TEXT.load_response(sampled))
+    assert TEXT.dump_response(response) == sampled
+    parts = [ThinkingPart('t'), *response.parts]
+    assert (
+        TEXT.dump_response(ModelResponse(parts)) == f'{THOUGHT}<|start|>assistant<|channel|>final<|message|>y<|return|>'
+    )
 
 
 def test_a_return_in_a_body_is_text() -> None:

@@ -51,8 +51,9 @@ class Loader(Generic[S]):
         read = read_pieces(self._codec.pieces(header), after_start=gap.endswith(START))
         role = ROLE if read.text.startswith(ROLE) else ''
         original: dict[str, Any] = {'header': read.text.removeprefix(role)}
-        if gap + role != ('' if place.first else OPENING):
-            original['lead'] = gap + role
+        before = (OPENING if place.first else '') + gap + role
+        if before != OPENING:
+            original['lead'] = before
         sampled_name = read.tool_name or ''
         name = repair_tool_name(sampled_name, self._declared)
         if name != sampled_name:
@@ -93,16 +94,11 @@ class Loader(Generic[S]):
         return {KEY: original}
 
     def _keep_exact(self, part: SpokenPart, sampled: S, place: Place, original: dict[str, Any]) -> None:
-        """Add the exact sample to an original whose pieces do not give it back."""
+        """Add the exact sample, from the `<|start|>` on, to an original whose pieces do not give it back."""
         rendered = self._renderer.render(said(part, self._codec), place)
-        if rendered and rendered.data == sampled:
-            return
-        if not place.first and 'lead' not in original:
-            if sampled[: len(self._codec.opening)] == self._codec.opening:
-                sampled = sampled[len(self._codec.opening) :]
-            else:
-                original['lead'] = OPENING
-        original[self._codec.exact_key] = self._codec.exact(sampled)
+        if rendered is None or rendered.data != sampled:
+            before = self._codec.opening if place.first else self._codec.empty
+            original[self._codec.exact_key] = self._codec.exact(before + sampled)
 
 
 def new_part(head: Head, body: str) -> SpokenPart:

@@ -56,7 +56,9 @@ class Said(NamedTuple):
         phase: The phase in the details.
         header: The stored header without its role; `None` if there is no original.
         stop_token: The stored stop token.
-        lead: What was stored of what stands before the header, role included; `None` is what is usual in its place.
+        lead: What was stored of what stands before the header: all since the block before, or, of a first block,
+            from the prompt's own `<|start|>assistant` on. `None` is `<|start|>assistant`. One that begins with this
+            and goes on is a first block's, since behind another block it would be a header.
         tail: What was stored of what stands behind the block.
         repaired: The name that the sampled name of the tool was repaired into; `None` if it was not.
         headless: Whether the original is a header without a body.

@@ -8,7 +8,7 @@ exact sample, which has to say what the rest of the original says.
 
 import re
 from collections.abc import Callable, Collection, Hashable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from json import JSONDecoder
 from typing import Any, Generic, NoReturn, cast
@@ -141,15 +141,21 @@ class Renderer(Generic[S]):
         return block
 
     def _original(self, what: Said, place: Place) -> Rendered[S] | None:
-        return self._from_exact(what, place) or self._from_pieces(what, place)
+        rendered = self._from_exact(what, place) or self._from_pieces(what, place)
+        if rendered is None or what.exact is None:
+            return rendered
+        end = self.codec.from_exact(what.exact)[-len(rendered.data) :]
+        return replace(rendered, sampled=end == rendered.data)
 
     def _from_exact(self, what: Said, place: Place) -> Rendered[S] | None:
         """Render the exact sample, if it is still true."""
         if what.exact is None:
             return None
-        sample = self.codec.from_exact(what.exact)
-        if what.lead is None and not place.first:
-            sample = self.codec.opening + sample
+        sample, opening = self.codec.from_exact(what.exact), self.codec.opening
+        if place.first:
+            if sample[: len(opening)] != opening:
+                return None
+            sample = sample[len(opening) :]
         blocks, tail = cut(self.codec.parser(), sample)
         if len(blocks) != 1 or not self._is_true(blocks[0], tail, what, place):
             return None
@@ -160,9 +166,9 @@ class Renderer(Generic[S]):
         gap = self.codec.read(block.lead)
         header = read_pieces(self.codec.pieces(block.header), after_start=gap.endswith(START))
         role = ROLE if header.text.startswith(ROLE) else ''
-        usual = '' if place.first else OPENING
+        before = (OPENING if place.first else '') + gap + role
         return (
-            (gap + role, header.text.removeprefix(role)) == (usual if what.lead is None else what.lead, what.header)
+            (before, header.text.removeprefix(role)) == (OPENING if what.lead is None else what.lead, what.header)
             and (block.stop_token, self.codec.read(tail or self.codec.empty)) == (what.stop_token, what.tail)
             and (gap.startswith(START) or not place.after_open)
             and (_is_headless(what) if block.body is None else _reads_to(header, what))
@@ -209,11 +215,18 @@ class Renderer(Generic[S]):
 
 
 def _lead(what: Said, place: Place) -> str | None:
-    """Give what stands before the header; `None` if what is stored is more than white space, `<|start|>`s and a role."""
+    """Give what stands before the header in this place; `None` if what is stored cannot be rendered.
+
+    That is more than white space, `<|start|>`s and a role; and a header that begins with another role, where its
+    `<|start|>` is left out: a block does not take what stood before it to another place.
+    """
     usual = '' if place.first else OPENING
-    if what.lead is None or (place.after_open and not what.lead.startswith(START)):
+    if what.lead is None:
         return usual
-    return what.lead if _GAP.fullmatch(what.lead.removesuffix(ROLE)) else None
+    if place.first != what.lead.startswith(OPENING) or (place.after_open and not what.lead.startswith(START)):
+        return None if read_header(what.header or '', after_start=what.lead.endswith(START)).role else usual
+    lead = what.lead.removeprefix(OPENING) if place.first else what.lead
+    return lead if _GAP.fullmatch(lead.removesuffix(ROLE)) else None
 
 
 def _ends_well(what: Said) -> bool:
