@@ -48,13 +48,13 @@ class Span(NamedTuple, Generic[S]):
         data: Its text or ids.
         message: The place of its message in the history.
         sampled: The same as it was sampled, if the model wrote it.
-        part: The part it was rendered from, if it is a block.
+        details: The details of the part or the response that it was rendered from, if the model wrote it.
     """
 
     data: S
     message: int
     sampled: S | None = None
-    part: ModelResponsePart | None = None
+    details: dict[str, Any] | None = None
 
 
 class Kept(NamedTuple):
@@ -321,10 +321,10 @@ class Prompter(Generic[S]):
             yield Span(codec.opening, at)
             for part, block in blocks:
                 data = block.history if kept.is_history or not block.sampled else block.data
-                yield Span(data, at, block.data if block.sampled else None, part)
+                yield Span(data, at, block.data if block.sampled else None, part.provider_details)
         elif (sampled := self.renderer.render_blockless(message)) is not None:
             yield Span(codec.opening, at)
-            yield Span(codec.as_history(sampled) if kept.is_history else sampled, at, sampled)
+            yield Span(codec.as_history(sampled) if kept.is_history else sampled, at, sampled, message.provider_details)
 
 
 def fingerprint(part: ModelRequestPart | ModelResponsePart) -> tuple[object, ...] | None:

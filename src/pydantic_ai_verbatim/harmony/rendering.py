@@ -18,7 +18,7 @@ from pydantic_ai.messages import ModelResponse, ModelResponsePart, ToolCallPart
 from .codec import Codec
 from .grammar import CALL, END, MESSAGE, OPENING, RETURN, ROLE, START, STOP_TOKENS
 from .header import NAMESPACE, Header, read_header, read_pieces, repair_tool_name
-from .originals import SPOKEN, Place, Said, kind_of, original_of, said, views
+from .originals import SPOKEN, Place, Said, SpokenPart, kind_of, original_of, said, views
 from .parser import Block, S, cut
 
 _GAP = re.compile(rf'(?:\s*{re.escape(START)})*')
@@ -63,7 +63,7 @@ class Renderer(Generic[S]):
 
     def render_parts(
         self, parts: Iterable[ModelResponsePart], functions: Collection[str] = ()
-    ) -> list[tuple[ModelResponsePart, Rendered[S]]]:
+    ) -> list[tuple[SpokenPart, Rendered[S]]]:
         """Render the parts of one response, in order; a part that says nothing is left out.
 
         Args:
@@ -73,7 +73,7 @@ class Renderer(Generic[S]):
         spoken = [part for part in parts if isinstance(part, SPOKEN)]
         calls = [part.part_kind == 'tool-call' for part in spoken]
         last_call = max((at for at, is_call in enumerate(calls) if is_call), default=-1)
-        blocks: list[tuple[ModelResponsePart, Rendered[S]]] = []
+        blocks: list[tuple[SpokenPart, Rendered[S]]] = []
         after_open = False
         for at, part in enumerate(spoken):
             is_function = calls[at] and cast('ToolCallPart', part).tool_name in functions
