@@ -86,7 +86,8 @@ class HarmonyAdapter(Generic[S]):
 
         Args:
             conversation: The transcript, from its first `<|start|>`: text, or token ids.
-            parameters: As for `load_response`.
+            parameters: As for `load_response`; the tools and the output schema that follow the instructions are theirs.
+                Without them, the instructions end where those sections seem to begin.
 
         Raises:
             UserError: It does not start with `<|start|>`: it is a sample, which `load_response` loads.
