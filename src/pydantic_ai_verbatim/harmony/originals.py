@@ -1,7 +1,7 @@
 """What was sampled, kept beside what it means: a block's original in the `provider_details` of its part.
 
-The original is the header's text, the stop token, and what lies between blocks where that is unusual; the body is the
-part's own text. The exact ids (or escaped text) are added only where these cannot give the sample back. Whatever is
+The original is the header's text, the stop token, and, where that is unusual, what lies between blocks and what a
+tool's name was repaired into; the body is the part's own text. The exact ids (or escaped text) are added only where these cannot give the sample back. Whatever is
 stored may have come from an untrusted client: reading it here gives the right types or nothing.
 """
 

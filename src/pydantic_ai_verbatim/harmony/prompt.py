@@ -188,9 +188,9 @@ def _header_and_text(
     """Give the header and the body of a message; `None` for what upstream keeps in a request for itself."""
     try:
         return _as_it_is(part, channels, functions)
-    except PydanticSerializationError:  # a lone surrogate, which JSON cannot hold
-        changed = replace(cast('ToolReturnPart', part), content=storable_value(cast('ToolReturnPart', part).content))
-        return _as_it_is(changed, channels, functions)
+    except PydanticSerializationError:  # its content holds a lone surrogate, which JSON cannot
+        part = replace(cast('ToolReturnPart', part), content=storable_value(cast('Any', part).content))
+        return _as_it_is(part, channels, functions)
 
 
 def _as_it_is(part: ModelRequestPart, channels: dict[str, Any], functions: Collection[str]) -> tuple[str, str] | None:
