@@ -18,7 +18,7 @@ from pydantic_ai.exceptions import (
 )
 
 from ..wire import call as wire_call
-from ..wire import completion
+from ..wire import chunk, completion
 from .stray import GENERATED, Expected, Fails, Says, call, text, thinking
 
 PARIS, ROME = '{"city":"Paris"}', '{"city":"Rome"}'
@@ -78,6 +78,11 @@ def with_choice(body: dict[str, Any], **changes: Any) -> dict[str, Any]:
     """Change the only choice; a change to `...` leaves the key out."""
     choice = {**body['choices'][0], **changes}
     return {**body, 'choices': [{key: value for key, value in choice.items() if value is not ...}]}
+
+
+def numbered(body: dict[str, Any], index: int) -> dict[str, Any]:
+    """Give the only choice of a body, with another number."""
+    return {**body['choices'][0], 'index': index}
 
 
 def error(error: Any, **body: Any) -> dict[str, Any]:
@@ -155,6 +160,17 @@ CASES: list[tuple[str, Any, Expected]] = [
         {**OK, 'choices': [CALL['choices'][0], calling(ANOTHER_CITY)['choices'][0]]},
         TWO,
     ),
+    (
+        'calls-in-choices-of-their-own',
+        {**OK, 'choices': [OK['choices'][0], numbered(CALL, 1), numbered(calling(ANOTHER_CITY), 2)]},
+        Says([text('hi'), *TWO.parts], 'tool_call'),
+    ),
+    (
+        'an-empty-choice-first',
+        {**OK, 'choices': [saying(None)['choices'][0], numbered(saying('hi', 'length'), 1)]},
+        Says([text('hi')], 'length'),
+    ),
+    ('an-alternative-with-text', {**OK, 'choices': [CALL['choices'][0], numbered(OK, 1)]}, CALLED),
     (
         'alternatives',
         {**OK, 'choices': [OK['choices'][0], {**saying('hello')['choices'][0], 'index': 1}]},
@@ -279,6 +295,20 @@ CASES: list[tuple[str, Any, Expected]] = [
     ),
     ('finish-network-error', saying('hi', 'network_error'), Says([text('hi')], 'error')),
     ('finish-of-gemini', saying('hi', 'MAX_TOKENS'), Says([text('hi')], 'length')),
+    *(
+        (f'finish-{word}', saying('hi', word), Says([text('hi')], meaning))
+        for word, meaning in (
+            ('null', 'stop'),
+            ('BLOCKLIST', 'content_filter'),
+            ('IMAGE_SAFETY', 'content_filter'),
+            ('SPII', 'content_filter'),
+            ('content_filter: RECITATION', 'content_filter'),
+            ('MALFORMED_FUNCTION_CALL', 'error'),
+            ('canceled', 'error'),
+        )
+    ),
+    ('finish-with-a-hyphen', with_choice(CALL, finish_reason='tool-calls'), CALLED),
+    ('finish-an-object', saying('hi', {'type': 'length'}), Says([text('hi')], 'length')),
     ('finish-of-anthropic', saying('hi', 'end_turn'), HI),
     ('finish-tool-use', with_choice(CALL, finish_reason='tool_use'), CALLED),
     ('finish-upper-case', saying('hi', 'STOP'), HI),
@@ -311,6 +341,24 @@ CASES: list[tuple[str, Any, Expected]] = [
     ('content-output-text', saying([{'type': 'output_text', 'text': 'h'}, {'text': 'i'}]), HI),
     ('content-parsed-json', saying({'answer': 'é'}), Says([text('{"answer":"é"}')])),
     ('content-a-number', saying(42), Says([text('42')])),
+    ('content-of-assistants', saying([{'type': 'text', 'text': {'value': 'hi', 'annotations': []}}]), HI),
+    (
+        'content-a-refusal',
+        saying([{'type': 'refusal', 'refusal': 'no'}]),
+        Says([], 'content_filter', details={'refusal': 'no'}),
+    ),
+    ('content-beside-the-message', with_choice(saying(None), text='hi'), HI),
+    ('name-beside-the-function', calling({**paris(function={'arguments': PARIS}), 'name': 'get_weather'}), CALLED),
+    (
+        'arguments-empty-beside-parameters',
+        calling(paris(function={'name': 'get_weather', 'arguments': '', 'parameters': {'city': 'Paris'}})),
+        CALLED,
+    ),
+    ('function-call-empty', saying('hi', function_call={}), HI),
+    ('function-call-false', saying('hi', function_call=False), HI),
+    ('function-call-a-string', saying('hi', function_call='none'), HI),
+    ('function-call-of-nulls', saying('hi', function_call={'name': None, 'arguments': None}), HI),
+    ('function-call-of-nothing', saying('hi', function_call={'name': '', 'arguments': '{}'}), HI),
     ('refusal-an-empty-list', saying('hi', refusal=[]), HI),
     ('annotations-of-another', saying('hi', annotations=[{'type': 'video'}, 'x']), HI),
     ('annotations-of-odd-types', saying('hi', annotations=[{'type': ['video']}]), HI),
@@ -327,6 +375,8 @@ CASES: list[tuple[str, Any, Expected]] = [
     ('reasoning-an-object', saying('hi', reasoning_content={'summary': 't'}), Says([thinking('t'), text('hi')])),
     ('reasoning-an-odd-object', saying('hi', reasoning={'n': 1}), Says([thinking('{"n":1}'), text('hi')])),
     ('reasoning-a-list-of-numbers', saying('hi', reasoning=[1]), Says([thinking('1'), text('hi')])),
+    ('reasoning-false', saying('hi', reasoning=False), HI),
+    ('reasoning-an-empty-object', saying('hi', reasoning_content={}), HI),
     ('reasoning-empty', saying('hi', reasoning={'text': ''}), HI),
     ('reasoning-details-alone', saying('hi', reasoning_details=DETAILS), Says([thinking('tu'), text('hi')])),
     (
@@ -422,6 +472,27 @@ CASES: list[tuple[str, Any, Expected]] = [
     ),
     ('of-gemini', {'candidates': []}, Fails(UnexpectedModelBehavior, 'a Gemini response')),
     ('of-ollama', {'message': {'content': 'hi'}, 'done': True}, Fails(UnexpectedModelBehavior, 'an Ollama response')),
+    (
+        'error-of-a-word-and-a-status',
+        {'code': 'INTERNAL_SERVER_ERROR', 'status': 500, 'message': 'boom'},
+        Fails(ModelServerError, 'INTERNAL_SERVER_ERROR'),
+    ),
+    (
+        'error-overloaded',
+        error({'type': 'engine_overloaded_error', 'message': 'boom'}),
+        Fails(ModelOverloadedError, 'boom'),
+    ),
+    (
+        'error-in-capitals',
+        error({'code': 'CONTEXT_LENGTH_EXCEEDED', 'message': 'boom'}),
+        Fails(ModelContextWindowExceededError, 'boom'),
+    ),
+    # Events where a reply belongs
+    (
+        'chunks-in-a-list',
+        [chunk({'content': [{'type': 'text', 'text': 'h'}]}), chunk({'content': 'i'}, 'length')],
+        Says([text('hi')], 'length', (0, 0)),
+    ),
     # No objects
     ('null', None, Fails(ModelAPIError, 'no object')),
     ('a-number', 3, Fails(ModelAPIError, '3')),

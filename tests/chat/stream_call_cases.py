@@ -361,5 +361,108 @@ CALL_CASES: list[tuple[str, list[Any], Expected]] = [
         [of(piece(0, ..., W, PARIS)), of(piece(1, ..., W, PARIS), finish='tool_calls')],
         Says([call(id=GENERATED), call(id=GENERATED)], 'tool_call', NONE),
     ),
+    # Arguments at an index of their own
+    (
+        'arguments-at-the-next-index',
+        [of(piece(0, 'c1', W, '')), of(piece(1, arguments=FIRST)), of(piece(2, arguments=SECOND)), CALLS],
+        ONE,
+    ),
+    ('arguments-at-the-next-index-of-the-event', [of(piece(0, 'c1', W, ''), piece(1, None, None, PARIS)), CALLS], ONE),
+    (
+        'arguments-of-the-second-call-at-another-index',
+        [of(piece(0, 'c1', W, PARIS)), of(piece(0, 'c2', W, '')), of(piece(1, arguments=ROME)), CALLS],
+        TWO,
+    ),
+    # Arguments said before, or more than once
+    (
+        'stub-before-the-arguments',
+        [of(piece(0, 'c1', W, '{}')), of(piece(0, arguments=FIRST)), of(piece(0, arguments=SECOND)), CALLS],
+        ONE,
+    ),
+    (
+        'stub-object-before-the-arguments',
+        [of(piece(0, 'c1', W, {})), of(piece(0, arguments=FIRST)), of(piece(0, arguments=SECOND)), CALLS],
+        ONE,
+    ),
+    ('stub-that-stays', [of(piece(0, 'c1', W, '{}')), CALLS], Says([call(arguments='{}')], 'tool_call', NONE)),
+    (
+        'object-and-more',
+        [of(piece(0, 'c1', W, '{}')), of(piece(0, arguments='}')), CALLS],
+        Says([call(arguments='{}}')], 'tool_call', NONE),
+    ),
+    (
+        'cumulative',
+        [
+            of(piece(0, 'c1', W, '')),
+            of(piece(0, arguments='{"ci')),
+            of(piece(0, arguments=FIRST)),
+            of(piece(0, arguments=PARIS)),
+            CALLS,
+        ],
+        ONE,
+    ),
+    (
+        'cumulative-with-id-and-name',
+        [of(piece(0, 'c1', W, '{"ci')), of(piece(0, 'c1', W, FIRST)), of(piece(0, 'c1', W, PARIS)), CALLS],
+        ONE,
+    ),
+    (
+        'cumulative-at-the-end-only',
+        [of(piece(0, 'c1', W, FIRST)), of(piece(0, arguments='"Par')), of(piece(0, arguments=PARIS)), CALLS],
+        ONE,
+    ),
+    (
+        'cumulative-and-then-not',
+        [of(piece(0, 'c1', W, '{"ci')), of(piece(0, arguments=FIRST)), of(piece(0, arguments=SECOND)), CALLS],
+        ONE,
+    ),
+    (
+        'cumulative-and-cut',
+        [of(piece(0, 'c1', W, '{"ci')), of(piece(0, arguments=FIRST)), CALLS],
+        Says([call(arguments='{"ci{"city":')], 'tool_call', NONE),
+    ),
+    (
+        'object-that-begins-with-an-equal-one',
+        [of(piece(0, 'c1', W, '{"a":')), of(piece(0, arguments='{"a":1}')), of(piece(0, arguments='}')), CALLS],
+        Says([call(arguments='{"a":{"a":1}}')], 'tool_call', NONE),
+    ),
+    (
+        'growing-objects',
+        [
+            of(piece(0, 'c1', W, '{"city":"P"}')),
+            of(piece(0, 'c1', W, '{"city":"Par"}')),
+            of(piece(0, 'c1', W, PARIS)),
+            CALLS,
+        ],
+        Says([call(arguments='{"city":"P"}{"city":"Par"}' + PARIS)], 'tool_call', NONE),
+    ),
+    (
+        'another-object-with-the-id',
+        [of(piece(0, 'c1', W, PARIS)), of(piece(0, 'c1', W, ROME)), CALLS],
+        Says([call(), call(arguments=ROME, id='c1_2')], 'tool_call', NONE),
+    ),
+    # Odd shapes
+    (
+        'id-0',
+        [of(piece(0, 0, W, FIRST)), of(piece(0, 0, arguments=SECOND)), CALLS],
+        Says([call(id='0')], 'tool_call', NONE),
+    ),
+    ('calls-by-their-places', [chunk({'tool_calls': {'0': piece(0, 'c1', W, PARIS)}}), CALLS], ONE),
+    (
+        'half-a-character-in-the-arguments',
+        [
+            of(piece(0, 'c1', W, '{"a":"\ud83d')),
+            of(piece(0, arguments='\ude00')),
+            of(piece(0, arguments='\ud83d')),
+            of(piece(0, arguments='\ude00"}')),
+            CALLS,
+        ],
+        Says([call(arguments='{"a":"😀😀"}')], 'tool_call', NONE),
+    ),
+    (
+        'half-a-character-that-stays',
+        [of(piece(0, 'c1', W, '{"a":"x')), of(piece(0, arguments='y\ud83d')), CALLS],
+        Says([call(arguments='{"a":"xy\ud83d')], 'tool_call', NONE),
+    ),
 ]
 """Id, events, what is right."""

@@ -19,6 +19,7 @@ from .stream_events import (
     AAB,
     AB,
     CALLS,
+    CUT,
     FIRST,
     JUST_A,
     LLAMA_ERROR,
@@ -108,6 +109,12 @@ CASES: list[tuple[str, list[Any], Expected]] = [
         Says([text('a'), call()], 'tool_call', NONE),
     ),
     (
+        'message-so-far-beside-an-empty-delta',
+        [A, with_only(delta={'content': ''}, message={'content': 'ab'}), STOP],
+        AB,
+    ),
+    ('text-beside-an-empty-delta', [with_only(delta={}, text='a'), STOP], JUST_A),
+    (
         'message-beside-a-delta-with-a-role',
         [A, with_only(delta={'role': 'assistant', 'content': ''}, message={'content': 'ab'}, finish_reason='stop')],
         AB,
@@ -131,25 +138,24 @@ CASES: list[tuple[str, list[Any], Expected]] = [
         [{**A, 'choices': [A['choices'][0], {'index': 0, 'delta': {'tool_calls': [piece(0, 'c1', W, PARIS)]}}]}, CALLS],
         Says([text('a'), call()], 'tool_call', NONE),
     ),
-    ('alternatives', [A, {**B, 'choices': [{**B['choices'][0], 'index': 1}]}, STOP], JUST_A),
+    ('alternative-later', [A, B, alternative('x', 'length'), STOP], AB),
+    ('alternative-after-the-end', [A, STOP, alternative('x', 'length')], JUST_A),
+    ('choices-counting-the-events', [unnumbered(A, 1), unnumbered(B, 2), unnumbered(chunk({}, 'length'), 3)], CUT),
+    ('choices-counting-from-0', [A, unnumbered(B, 1), unnumbered(chunk({}, 'length'), 2)], CUT),
     (
-        'alternative-that-ends-first',
-        [A, alternative('x', 'length'), B, alternative('y', 'length'), STOP, alternative(None, 'content_filter')],
-        AB,
+        'choices-counting-a-call',
+        [
+            of(piece(0, 'c1', W, '')),
+            unnumbered(of(piece(0, arguments=FIRST)), 1),
+            unnumbered(of(piece(0, arguments=SECOND)), 2),
+            unnumbered(CALLS, 3),
+        ],
+        ONE,
     ),
     (
         'alternative-in-the-event',
         [A, {**B, 'choices': [*alternative('x', 'length')['choices'], *B['choices']]}, STOP],
         AB,
-    ),
-    (
-        'alternative-calls',
-        [
-            of(piece(0, 'c1', W, PARIS)),
-            {**CALLS, 'choices': [{'index': 1, 'delta': {'tool_calls': [piece(0, 'c2', W, ROME)]}}]},
-            CALLS,
-        ],
-        ONE,
     ),
     ('nested', [{'data': A}, {'data': B}, {'data': STOP}], AB),
     ('nested-beside-empty-choices', [{'choices': [], 'data': A}, {'choices': [], 'data': B}, STOP], AB),
@@ -164,6 +170,14 @@ CASES: list[tuple[str, list[Any], Expected]] = [
     ('event-empty', ['data:\n\n', A, 'data: \n\n', STOP], JUST_A),
     ('event-broken', [A, data('{"id":"r1","choices":[{"del'), STOP], Fails(ModelAPIError, '"del')),
     ('event-broken-after-the-finish', [A, STOP, data('{"id":"r1","usa')], JUST_A),
+    ('event-a-list-of-numbers', [A, data('[1, [2]]'), STOP], JUST_A),
+    ('event-encoded-twice', [data(json.dumps(json.dumps(A))), STOP], JUST_A),
+    ('event-of-a-status', [{'type': 'status', 'message': 'Model is loading'}, A, STOP], JUST_A),
+    ('event-heartbeat-in-brackets', [A, data('[HEARTBEAT]'), STOP], JUST_A),
+    ('event-done-in-lower-case', [A, STOP, data('[done]'), B], JUST_A),
+    ('event-of-words', [A, {'status': 'failed', 'reason': 'boom'}], Fails(ModelAPIError, 'boom')),
+    ('events-of-words-alone', [{'fault': {'faultstring': 'boom'}}], Fails(ModelAPIError, 'boom')),
+    ('event-of-words-before-the-finish', [{'cost': '0'}, A, STOP], JUST_A),
     ('event-ping', ['event: ping\ndata: {"type": "ping"}\n\n', A, STOP], JUST_A),
     ('event-ping-as-data', [data('ping'), A, data('{"type": "ping"}'), STOP], JUST_A),
     ('event-some-text', [data('please wait'), A, STOP], JUST_A),
@@ -173,6 +187,7 @@ CASES: list[tuple[str, list[Any], Expected]] = [
     ('line-id-alone', ['id: 1\n\n', A, 'id: 2\n\n', STOP], JUST_A),
     ('line-retry-alone', ['retry: 3000\n\n', A, STOP], JUST_A),
     ('line-event-alone', ['event: message\n\n', A, STOP], JUST_A),
+    ('line-data-behind-space', [' ' + data(A), STOP], JUST_A),
     ('line-unknown', ['foo: bar\n\n', A, STOP], JUST_A),
     ('line-data-without-space', [f'data:{json.dumps(A)}\n\n', STOP], JUST_A),
     ('line-byte-order-mark', ['\ufeff' + data(A), STOP], JUST_A),
@@ -248,6 +263,12 @@ CASES: list[tuple[str, list[Any], Expected]] = [
     ('error-of-success', [{**A, 'error': {'code': 200, 'message': 'success'}}, STOP], JUST_A),
     ('success-first', [{'code': 0, 'message': 'success'}, A, STOP], JUST_A),
     ('message-with-the-usage', [A, STOP, {**A, 'choices': [], 'usage': USAGE, 'message': 'ok'}], Says([text('a')])),
+    (
+        'error-in-the-delta',
+        [A, chunk({'error': {'message': 'oh', 'code': 502}, 'content': ''})],
+        Fails(ModelServerError, 'oh'),
+    ),
+    ('detail-with-the-usage', [A, STOP, {**A, 'choices': [], 'usage': USAGE, 'detail': 'x'}], Says([text('a')])),
     ('error-that-says-nothing', [{**A, 'error': {'code': None, 'message': ''}}, STOP], JUST_A),
     ('error-in-detail', [{'detail': 'Not Found'}], Fails(ModelAPIError, 'Not Found')),
     (
@@ -283,6 +304,33 @@ CASES: list[tuple[str, list[Any], Expected]] = [
         [chunk({'content': [{'type': 'text', 'text': '<think>t</think>a'}]}), STOP],
         Says([thinking('t'), text('a')], usage=NONE),
     ),
+    ('reasoning-of-nothing', [chunk({'reasoning': {}, 'content': 'a'}), chunk({'reasoning': False}), STOP], JUST_A),
+    (
+        'reasoning-in-details-beside',
+        [chunk({'reasoning': 't'}), chunk({'reasoning_details': [{'text': 't'}]}), A, STOP],
+        Says([thinking('t'), text('a')], usage=NONE),
+    ),
+    (
+        'half-a-character',
+        [chunk({'content': 'x\ud83d'}), chunk({'content': '\ude00y'}), STOP],
+        Says([text('x😀y')], usage=NONE),
+    ),
+    (
+        'half-a-character-later',
+        [A, B, chunk({'content': '\ud83d'}), chunk({'content': '\ude00'}), STOP],
+        Says([text('ab😀')], usage=NONE),
+    ),
+    ('half-a-character-at-the-finish', [chunk({'content': 'a\ud83d'}), STOP], Says([text('a\ud83d')], usage=NONE)),
+    (
+        'half-a-character-at-the-end',
+        [A, chunk({'content': 'b\ud83d'})],
+        Says([text('ab\ud83d')], usage=NONE),
+    ),
+    (
+        'function-call-stub',
+        [chunk({'content': 'a', 'function_call': {}}), chunk({'function_call': 'none'}, 'stop')],
+        JUST_A,
+    ),
     ('content-in-parts', [chunk({'content': [{'type': 'text', 'text': 'a'}]}), STOP], JUST_A),
     ('content-parsed', [chunk({'content': {'n': 1}}), STOP], Says([text('{"n":1}')], usage=NONE)),
     # Fields
@@ -310,6 +358,17 @@ CASES: list[tuple[str, list[Any], Expected]] = [
 ]
 """More of each kind, through `OpenAICompatibleModel`: id, events, what is right (each with a `[DONE]`)."""
 
+ALTERNATIVES: list[tuple[str, list[Any], Expected]] = [
+    ('text', [A, unnumbered(B, 1), STOP], JUST_A),
+    (
+        'the-other-ends-first',
+        [A, alternative('x', 'length'), B, alternative('y', 'length'), STOP, alternative(None, 'content_filter')],
+        AB,
+    ),
+    ('calls', [of(piece(0, 'c1', W, PARIS)), unnumbered(of(piece(0, 'c2', W, ROME)), 1), CALLS], ONE),
+]
+"""Streams of two answers that were asked for: the first one counts."""
+
 BROKEN_OFF: list[tuple[str, list[Any], Expected]] = [
     ('in-the-arguments', [of(piece(0, 'c1', W, '{"ci'))], Fails(ModelAPIError, '{"ci')),
     ('before-the-arguments', [of(piece(0, 'c1', W, ''))], Fails(ModelAPIError, 'broke off')),
@@ -323,6 +382,7 @@ BROKEN_OFF: list[tuple[str, list[Any], Expected]] = [
     ('in-a-field-name', [A, STOP, 'dat'], JUST_A),
     ('after-the-call', [of(piece(0, 'c1', W, PARIS))], ONE),
     ('after-the-finish', [of(piece(0, 'c1', W, '{"ci')), CALLS], Says([call(arguments='{"ci')], 'tool_call', NONE)),
+    ('in-a-call-that-ends-with-null', [of(piece(0, 'c1', W, '{"ci')), chunk({}, 'null')], Fails(ModelAPIError, '{"ci')),
     ('after-an-event-that-nothing-ended', [A, f'data: {json.dumps(STOP)}'], JUST_A),
     ('after-a-done-that-nothing-ended', [A, STOP, 'data: [DONE]'], JUST_A),
     ('after-text', [A, B], AB),

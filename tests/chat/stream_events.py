@@ -12,6 +12,7 @@ from .stray import GENERATED, Fails, Says, call, text
 NONE = (0, 0)
 STOP, CALLS = chunk({}, 'stop'), chunk({}, 'tool_calls')
 A, B, AB = chunk({'content': 'a'}), chunk({'content': 'b'}), Says([text('ab')], usage=NONE)
+CUT = Says([text('ab')], 'length', NONE)
 JUST_A = Says([text('a')], usage=NONE)
 ONE, TWO = (
     Says([call()], 'tool_call', NONE),

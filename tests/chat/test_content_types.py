@@ -17,6 +17,7 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
+from pydantic_ai.tools import ToolDefinition
 
 from pydantic_ai_verbatim.chat.model import OpenAICompatibleModel
 from pydantic_ai_verbatim.chat.profile import OpenAICompatibleModelProfile
@@ -62,10 +63,12 @@ def model_at(
     return OpenAICompatibleModel(name, provider=wire.provider(base_url), profile=profile)
 
 
-async def asked(model: OpenAICompatibleModel, *, stream: bool) -> ModelResponse:
+async def asked(
+    model: OpenAICompatibleModel, *, stream: bool, parameters: ModelRequestParameters = PARAMETERS
+) -> ModelResponse:
     if not stream:
-        return await model.request(list(HI), None, PARAMETERS)
-    async with model.request_stream(list(HI), None, PARAMETERS) as streamed:
+        return await model.request(list(HI), None, parameters)
+    async with model.request_stream(list(HI), None, parameters) as streamed:
         async for _ in streamed:
             pass
         return streamed.get()
@@ -251,6 +254,7 @@ LEAKS: list[tuple[str, list[Said]]] = [
     ('functions.bash', [call('bash', '{"cmd": "ls"}')]),
     ('to=functions.bash', [call('bash', '{"cmd": "ls"}')]),
     ('commentary to=functions.bash json', [call('bash', '{"cmd": "ls"}')]),
+    ('bash<|chan', [call('bash', '{"cmd": "ls"}')]),
     ('bash json', [call('bash', '{"cmd": "ls"}')]),
     ('assistant', [text('{"cmd": "ls"}')]),
     ('assistant<|channel|>analysis', [thinking('{"cmd": "ls"}')]),
@@ -325,6 +329,15 @@ async def test_a_leak_beside_content_parts_is_text_too():
         wire_call('assistant<|channel|>final', ' there'), message={'content': [{'type': 'text', 'text': 'hi'}]}
     )
     assert said(await asked(model_at(wire), stream=False)) == [text('hi there')]
+
+
+@STREAM
+@pytest.mark.parametrize('name', ['user', 'functions.bash'])
+async def test_a_declared_tool_is_called_by_its_name(name: str, stream: bool):
+    """A declared tool's name is read as nothing else, whatever header it looks like."""
+    tools = ModelRequestParameters(function_tools=[ToolDefinition(name=name)])
+    response = await asked(model_at(scripted(wire_call(name))), stream=stream, parameters=tools)
+    assert said(response) == [call(name, '{"cmd": "ls"}')]
 
 
 @STREAM

@@ -34,7 +34,7 @@ def _events(body: dict[str, Any], choices: list[Any], cut: Cut) -> Iterator[Any]
         envelope['object'] = 'chat.completion.chunk'
     for choice in choices:
         key = next((key for key in ('message', 'delta', 'text') if key in choice), 'message')
-        ending = ('finish_reason', 'logprobs', 'tool_calls')
+        ending = tuple(name for name in ('finish_reason', 'logprobs', 'tool_calls', 'text') if name != key)
         around = {name: value for name, value in choice.items() if name not in (key, *ending)}
         for delta in _deltas(choice.get(key), cut):
             yield {**envelope, 'choices': [{**around, 'delta' if key == 'message' else key: delta}]}

@@ -191,7 +191,7 @@ async def test_half_a_character_in_the_name_of_a_whole_reply_is_an_error():
 
 async def test_a_chunk_that_still_fails_is_a_typed_error():
     """A chunk that upstream's strict class refuses all the same is the server's fault, and typed."""
-    events = [{**chunk({'content': 'a'}), 'usage': {'cost': 'much'}}]
+    events = [{**chunk({'content': 'a'}), 'usage': {'cost_details': {'upstream_inference_cost': 'much'}}}]
     with pytest.raises(UnexpectedModelBehavior, match='OpenRouter streamed a chunk'):
         await streamed(model_of('openrouter', 'z-ai/glm-5', streaming(events)), 'openrouter')
 
@@ -215,6 +215,7 @@ async def test_a_chunk_that_still_fails_is_a_typed_error():
         (fields.meaning_of, 'TOOL_CALLS', 'tool_call'),
         (fields.meaning_of, 'moonphase', None),
         (fields.reasoning_of, None, None),
+        (fields.reasoning_of, 'why', 'why'),
         (fields.content_of, None, None),
     ],
 )
@@ -280,6 +281,6 @@ def test_a_stream_is_put_together():
         {'score': 1},
         {'score': 2, 'tool_calls': None},
     ]
-    reply = assembled([chunk(delta) for delta in deltas], DIALECT)
+    reply = assembled(chunk(delta) for delta in deltas)
     message = {'role': 'assistant', 'content': 'a', 'annotations': [1, 2], 'score': 2}
     assert reply['choices'] == [{'index': 0, 'finish_reason': None, 'message': message}]

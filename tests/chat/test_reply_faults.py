@@ -20,7 +20,7 @@ from pydantic_ai.messages import ModelResponse
 from pydantic_ai.settings import ModelSettings
 
 from ..wire import completion
-from .loopback import chunked, head, sending, serving, stalling
+from .loopback import Script, chunked, head, sending, serving, stalling
 from .reply_cases import PARIS, paris
 from .stray import TOOLS, Says, call, event_stream, outcome_of, said, streamed, text, whole
 
@@ -96,6 +96,32 @@ async def test_a_stalled_reply_ends_in_time():
     async with serving(stalling(sent)) as (_, model):
         with pytest.raises(ModelTimeoutError):
             await whole(model, settings=IN_TIME)
+
+
+OOPS = b'{"error": {"message": "boom"}}'
+BROKEN_ERRORS = {
+    'cut': (sending(head('500 Oops', 'application/json', content_length='99') + OOPS), ModelConnectionError),
+    'cut in its framing': (
+        sending(head('502 Bad', 'application/json', transfer_encoding='chunked') + chunked(OOPS)[:-5]),
+        ModelConnectionError,
+    ),
+    'not compressed as it says': (
+        sending(head('502 Bad', 'application/json', content_encoding='gzip', content_length='4') + b'boom'),
+        ModelConnectionError,
+    ),
+    'stalling': (stalling(head('503 No', 'application/json', content_length='99') + OOPS), ModelTimeoutError),
+    'never begun': (stalling(head('500 Oops', 'application/json', content_length='99')), ModelTimeoutError),
+}
+
+
+@pytest.mark.parametrize('ask', [whole, streamed])
+@pytest.mark.parametrize(('script', 'kind'), BROKEN_ERRORS.values(), ids=BROKEN_ERRORS)
+async def test_an_error_whose_body_breaks_is_typed(script: Script, kind: type[ModelAPIError], ask: Any):
+    """Where the body of an error status cannot be read, streamed or not, the transport's failure is the typed error."""
+    async with serving(script) as (_, model):
+        with pytest.raises(ModelConnectionError) as caught:
+            await ask(model, settings=IN_TIME)
+    assert type(caught.value) is kind
 
 
 async def test_a_reply_that_is_cut_is_an_error():

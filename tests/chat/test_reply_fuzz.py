@@ -119,9 +119,6 @@ def read_stream(model: OpenAICompatibleModel, body: bytes) -> ModelResponse | Ag
         decoder = EventDecoder(model._dialect)
         for source in (decoder.feed(body), decoder.flush()):
             for chunk in source:
-                if chunk.get('error'):
-                    assert isinstance(chunk['error']['message'], str)
-                    return
                 yield ChatCompletionChunk.model_construct(**{key: chunk[key] for key in chunk if key.isidentifier()})
 
     async def read() -> ModelResponse:

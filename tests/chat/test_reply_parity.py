@@ -220,7 +220,7 @@ def test_nothing_is_touched(reply: dict[str, Any]):
     assert repair_reply(reply, dialect) is reply
     repair = StreamRepair(dialect)
     for event in chunks_of({**reply, 'choices': reply['choices'][:1]}, by_character=False):
-        assert repair.feed(event)[0] is event
+        assert next(iter(repair.feed(event))) is event
     assert repair.close(is_done=True) == []
 
 
@@ -229,5 +229,5 @@ def test_a_chunk_is_not_changed_in_place():
     repair = StreamRepair(Dialect('m'))
     event = chunk({'content': '<think>t</think>a', 'tool_calls': [{'function': {'name': 'now', 'arguments': {}}}]}, '')
     before = repr(event)
-    assert len(repair.feed(event)) == 4
+    assert len(list(repair.feed(event))) == 4
     assert repr(event) == before

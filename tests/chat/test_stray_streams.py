@@ -6,12 +6,13 @@ import httpx2
 import pytest
 from pydantic_ai import Agent
 from pydantic_ai.exceptions import ModelAPIError
+from pydantic_ai.settings import ModelSettings
 
 from ..conftest import load_cases
 from ..wire import body, chunk
 from .reply_cases import ROME
-from .stray import Expected, Says, model_of, outcome_of, streamed, streaming
-from .stream_cases import BROKEN_OFF, CASES, REPORTED
+from .stray import Expected, Says, model_of, outcome_of, streamed, streaming, text
+from .stream_cases import ALTERNATIVES, BROKEN_OFF, CASES, REPORTED
 from .stream_events import CALLS, STOP, W, of, piece
 
 
@@ -35,10 +36,26 @@ async def test_a_stray_stream_is_read_right(events: list[Any], expected: Expecte
     expected.check(await outcome_of(streamed(model, 'openrouter')))
 
 
+async def test_openrouters_stricter_chunks_are_read():
+    """What upstream's OpenRouter class would fail a chunk for is left out, in the middle of a stream, too."""
+    odd = {**chunk({'content': '!'})['choices'][0], 'native_finish_reason': 5}
+    events = [chunk({'content': 'h'}), chunk({'content': 'i'}), {**chunk({}), 'choices': [odd]}, STOP]
+    events[-1] = {**STOP, 'usage': {'prompt_tokens': 3, 'completion_tokens': 2, 'cost': 'much', 'is_byok': 'no'}}
+    response = await streamed(model_of('openrouter', 'z-ai/glm-5', streaming(events)), 'openrouter')
+    Says([text('hi!')]).check(response)
+
+
 @pytest.mark.parametrize(('events', 'expected'), [pytest.param(*case[1:], id=case[0]) for case in BROKEN_OFF])
 async def test_a_stream_that_just_ends_is_read_right(events: list[Any], expected: Expected):
     """A stream without `[DONE]` is whole where it can be; where it broke off inside a call or an event, it is an error."""
     expected.check(await outcome_of(streamed(model_of('compat', 'glm-5', streaming(events, done=False)))))
+
+
+@pytest.mark.parametrize(('events', 'expected'), [pytest.param(*case[1:], id=case[0]) for case in ALTERNATIVES])
+async def test_an_alternative_that_was_asked_for_is_left_out(events: list[Any], expected: Expected):
+    """Where a request asks for several answers (`n`), the first one is read, as pydantic-ai reads it."""
+    asking = ModelSettings(extra_body={'n': 2})
+    expected.check(await outcome_of(streamed(model_of('compat', 'glm-5', streaming(events)), settings=asking)))
 
 
 # Through the agent ---------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ The SDK builds its objects without validating, and gives text where the content 
 """
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from openai.types.chat import ChatCompletion
@@ -11,10 +12,15 @@ from pydantic import BaseModel
 from pydantic_ai.exceptions import ModelAPIError
 
 from .dialect import Dialect
-from .faults import raise_unreadable, typed_error
+from .faults import raise_unreadable
 from .json_value import JsonObject, is_list, list_of, object_of, objects
 from .replies import repair_reply
 from .sse import chunks_in
+from .streaming import StreamRepair
+
+
+class RepairedCompletion(ChatCompletion):
+    """A completion that was repaired with all that is known of its request, and is not to be read once more."""
 
 
 def repaired_completion(response: object, dialect: Dialect) -> ChatCompletion:
@@ -28,10 +34,12 @@ def repaired_completion(response: object, dialect: Dialect) -> ChatCompletion:
         ModelAPIError: For an error inside a 200, and for a reply without an answer.
         UnexpectedModelBehavior: For a reply in another API's shape.
     """
+    if isinstance(response, RepairedCompletion):
+        return response
     if isinstance(response, ChatCompletion):
         raw = _dumped(response, dialect)
         body = repair_reply(raw, dialect)
-        return response if body is raw else _constructed(body)
+        return response if body is raw and not dialect.leaks_harmony else _constructed(body)
     return _constructed(repair_reply(_body(response, dialect), dialect))
 
 
@@ -43,7 +51,7 @@ def _dumped(response: BaseModel, dialect: Dialect) -> JsonObject:
 
 
 def _constructed(body: JsonObject) -> ChatCompletion:
-    return ChatCompletion.model_construct(**{key: value for key, value in body.items() if not key.startswith('_')})
+    return RepairedCompletion.model_construct(**{key: value for key, value in body.items() if not key.startswith('_')})
 
 
 def _body(response: object, dialect: Dialect) -> JsonObject:
@@ -55,6 +63,10 @@ def _body(response: object, dialect: Dialect) -> JsonObject:
     found = objects(response)
     if not found:
         raise_unreadable(f'{dialect.system} answered with what is no object', response, dialect)
+    if len(found) > 1:  # the events of a stream
+        repair = StreamRepair(dialect)
+        chunks = [chunk for item in found for chunk in repair.feed(item)]
+        return assembled(chunks + repair.close(is_done=True))
     return found[0]
 
 
@@ -62,7 +74,7 @@ def _body_in_text(text: str, dialect: Dialect) -> JsonObject:
     try:
         value = json.loads(text.lstrip('\ufeff'))
     except (ValueError, RecursionError):
-        return assembled(chunks_in(text, dialect), dialect)
+        return assembled(chunks_in(text, dialect))
     if isinstance(value, str) and not value.lstrip().startswith('{'):
         raise_unreadable(f'{dialect.system} answered with what is no object', value, dialect)
     return _body(value, dialect)
@@ -79,15 +91,13 @@ def undecoded_body(error: ModelAPIError) -> str | None:
 # A stream where a whole reply was asked for --------------------------------------------------------------------------
 
 
-def assembled(chunks: list[JsonObject], dialect: Dialect) -> JsonObject:
+def assembled(chunks: Iterable[JsonObject]) -> JsonObject:
     """Put the chunks of a repaired stream together to the reply that they are."""
     body: JsonObject = {}
     choice: JsonObject = {'index': 0, 'finish_reason': None}
     message: JsonObject = {'role': 'assistant', 'content': None}
     calls: dict[int, JsonObject] = {}
     for chunk in chunks:
-        if chunk.get('error'):
-            raise typed_error(chunk['error'], dialect, in_stream=True)
         body.update({name: value for name, value in chunk.items() if name != 'choices' and value is not None})
         for part in chunk['choices']:
             choice.update({name: value for name, value in part.items() if name != 'delta' and value is not None})
@@ -109,9 +119,13 @@ def _add_delta(message: JsonObject, delta: JsonObject, calls: dict[int, JsonObje
 def _added(before: Any, more: Any) -> Any:
     if isinstance(before, str) and isinstance(more, str):
         return before + more
-    if is_list(before) and is_list(more):
-        return [*before, *more]
-    return more
+    if before is None:
+        return more
+    return [*_as_parts(before), *_as_parts(more)] if is_list(before) or is_list(more) else more
+
+
+def _as_parts(content: Any) -> list[Any]:
+    return content if is_list(content) else [{'type': 'text', 'text': content}]
 
 
 def _add_fragment(calls: dict[int, JsonObject], fragment: JsonObject) -> None:

@@ -21,6 +21,7 @@ class Dialect:
         reasoning_fields: The fields that hold reasoning; upstream reads the first that is not empty.
         annotation_types: The types of annotations that upstream's class reads.
         joins_content: Whether the text parts of a content are to be joined here, since upstream's class does not.
+        alternatives: Whether several answers were asked for (`n`), so that a choice of another number is another one.
         leaks_harmony: Whether the model is a gpt-oss, whose message headers leak into tool names.
     """
 
@@ -33,6 +34,7 @@ class Dialect:
     reasoning_fields: tuple[str, ...] = ('reasoning', 'reasoning_content')
     annotation_types: frozenset[str] = frozenset({'url_citation'})
     joins_content: bool = False
+    alternatives: bool = False
     leaks_harmony: bool = False
 
     @property

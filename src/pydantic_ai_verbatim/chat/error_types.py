@@ -1,9 +1,11 @@
-"""A typed error, read again by the error types of the service that sent it."""
+"""Typed errors: one read again by the error types of the service that sent it, and one made of a broken transport."""
 
+import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from pydantic_ai.exceptions import ModelHTTPError
+import httpx2
+from pydantic_ai.exceptions import ModelConnectionError, ModelHTTPError, ModelTimeoutError
 
 from .profile import OpenAICompatibleModelProfile
 
@@ -45,3 +47,17 @@ def reread(error: ModelHTTPError, profile: OpenAICompatibleModelProfile) -> Mode
         provider_error_type=error.provider_error_type,
         in_stream=error.in_stream,
     )
+
+
+@contextmanager
+def typing_transport_errors(model_name: str) -> Generator[None]:
+    """Raise upstream's typed error for a transport that breaks where the SDK reads the body of an error status."""
+    libraries = [
+        library for library in (httpx2, sys.modules.get('httpx')) if library
+    ]  # the legacy one, where it is used
+    try:
+        yield
+    except tuple(library.HTTPError for library in libraries) as error:
+        is_late = isinstance(error, tuple(library.TimeoutException for library in libraries))
+        kind = ModelTimeoutError if is_late else ModelConnectionError
+        raise kind(model_name, f'{type(error).__name__}: {error}', phase='read') from error

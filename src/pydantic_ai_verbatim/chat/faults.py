@@ -23,10 +23,12 @@ from pydantic_ai.exceptions import (
 
 from .dialect import Dialect
 from .fields import as_text, excerpt, position
-from .json_value import JsonObject, is_list, is_object, objects
+from .json_value import JsonObject, is_list, is_object, object_of, objects
 
 _MESSAGE_KEYS = ('message', 'msg', 'error_msg', 'error_message', 'errorMessage', 'status_msg', 'detail', 'details')
 _STATUS_KEYS = ('code', 'status', 'status_code', 'statusCode', 'http_code', 'error_code')
+
+_ERROR_KEYS = frozenset({'error', 'errors', 'base_resp', 'detail', 'choices', *_STATUS_KEYS})
 
 Category = type[
     ModelRateLimitError | ModelQuotaExceededError | ModelUnavailableError | ModelServerError | ModelRequestRejectedError
@@ -48,7 +50,9 @@ _BY_WORD: dict[str, tuple[int, Category]] = {
     'authentication_error': (401, ModelAuthenticationError),
     'billing_hard_limit_reached': (429, ModelQuotaExceededError),
     'context_length_exceeded': (400, ModelContextWindowExceededError),
+    'engine_overloaded_error': (503, ModelOverloadedError),
     'insufficient_quota': (429, ModelQuotaExceededError),
+    'internal_server_error': (500, ModelServerError),
     'invalid_api_key': (401, ModelAuthenticationError),
     'invalid_request_error': (400, ModelRequestRejectedError),
     'model_not_found': (404, ModelNotFoundError),
@@ -59,7 +63,9 @@ _BY_WORD: dict[str, tuple[int, Category]] = {
     'rate_limit_exceeded': (429, ModelRateLimitError),
     'server_error': (500, ModelServerError),
     'server_is_overloaded': (503, ModelOverloadedError),
+    'server_overloaded': (503, ModelOverloadedError),
     'service_unavailable': (503, ModelUnavailableError),
+    'service_unavailable_error': (503, ModelUnavailableError),
     'too_many_requests': (429, ModelRateLimitError),
 }
 """What error codes and types of OpenAI-compatible APIs mean (https://platform.openai.com/docs/guides/error-codes)."""
@@ -85,6 +91,12 @@ def error_in(body: JsonObject, event: str | None = None) -> JsonObject | None:
     return _flat_error(body)
 
 
+def is_remark(body: JsonObject, event: str | None) -> bool:
+    """Whether all that makes an event an error is its message: it may be no more than a remark (`Model is loading`)."""
+    named = 'error' in (event, body.get('object'), body.get('type'))
+    return not named and body.keys().isdisjoint(_ERROR_KEYS)
+
+
 def _says_nothing(error: object, *, beside_answer: bool) -> bool:
     """Whether an error object is none: it is empty, or its code says beside an answer that all went well."""
     return is_object(error) and (not any(error.values()) or (beside_answer and _is_success(error)))
@@ -96,11 +108,6 @@ def _has_message(body: JsonObject) -> bool:
 
 def _is_success(body: JsonObject) -> bool:
     return any(position(body.get(key)) in (0, 200) for key in _STATUS_KEYS)
-
-
-def _reports_success(body: JsonObject) -> bool:
-    """Whether a body without choices only says that all goes well, or is a stream's last event."""
-    return _is_success(body) or _is_last(body)
 
 
 def _is_last(body: JsonObject) -> bool:
@@ -122,28 +129,30 @@ def _error(error: object, body: JsonObject) -> JsonObject:
 
 def _coded(error: JsonObject, body: JsonObject) -> JsonObject:
     """Put the status beside the message under `code`, an integer where it is one: upstream reads it there."""
-    for source in (error, body):
-        for key in _STATUS_KEYS:
-            code = source.get(key)
-            if isinstance(code, str | int) and not isinstance(code, bool) and code != '':
-                number = position(code)
-                return {**error, 'code': code if number is None else number}
-    return {key: value for key, value in error.items() if key != 'code'}
+    given = [source.get(key) for source in (error, body) for key in _STATUS_KEYS]
+    codes = [code for code in given if isinstance(code, str | int) and not isinstance(code, bool) and code != '']
+    if not codes:
+        return {key: value for key, value in error.items() if key != 'code'}
+    numbers = [number for code in codes if (number := position(code)) is not None]
+    word = {} if position(codes[0]) is not None or error.get('type') else {'type': codes[0]}
+    return {**error, 'code': numbers[0], **word} if numbers else {**error, 'code': codes[0]}
 
 
 def _choice_error(choices: list[JsonObject]) -> JsonObject | None:
     """OpenRouter reports some failures in the choice (https://openrouter.ai/docs/api/reference/errors-and-debugging)."""
-    error = choices[0].get('error')
+    error = choices[0].get('error') or object_of(choices[0].get('delta')).get('error')
     return _error(error, {}) if error and choices[0].get('finish_reason') in ('error', None, '') else None
 
 
 def _flat_error(body: JsonObject) -> JsonObject | None:
     """Find the error in a body without choices: FastAPI's `detail`, Cloudflare's `errors`, MiniMax's `base_resp`."""
+    if _is_last(body):
+        return None
     for key in ('errors', 'base_resp', 'detail'):
         nested = body.get(key)
         if nested and not (is_object(nested) and nested.get('status_code') == 0):
             return _error(nested, body)
-    if _has_message(body) and not _reports_success(body):
+    if _has_message(body) and not _is_success(body):
         return _error(body, body)
     return None
 
@@ -178,7 +187,7 @@ def _classified(
 ) -> tuple[int | None, Category | None]:
     number = position(error.get('code'))
     status = number if number is not None and 400 <= number < 600 else None
-    by_word = _BY_WORD.get(code or '') or _BY_WORD.get(kind or '')
+    by_word = _BY_WORD.get((code or '').lower()) or _BY_WORD.get((kind or '').lower())
     if any(words in message.lower() for words in _CONTEXT_WORDS):
         return status or 400, ModelContextWindowExceededError
     if by_word is not None:

@@ -5,6 +5,7 @@ Each gives back the very object it got when nothing is wrong with it, so that a 
 
 import json
 from collections.abc import Mapping
+from types import UnionType
 from typing import Any
 
 from pydantic_ai.messages import FinishReason
@@ -13,6 +14,8 @@ from .json_value import JsonObject, is_list, is_object, list_of, objects
 
 VENDOR_FINISH_REASONS: dict[str, FinishReason] = {
     'abort': 'error',  # vLLM, SGLang
+    'blocklist': 'content_filter',  # Gemini
+    'canceled': 'error',
     'cancelled': 'error',
     'end_turn': 'stop',  # Anthropic's words, through gateways
     'eos': 'stop',  # TGI, Together
@@ -21,6 +24,7 @@ VENDOR_FINISH_REASONS: dict[str, FinishReason] = {
     'failed': 'error',
     'guardrail_intervened': 'content_filter',  # Bedrock
     'insufficient_system_resource': 'error',  # DeepSeek
+    'malformed_function_call': 'error',  # Gemini
     'max_length': 'length',
     'max_output_tokens': 'length',
     'max_tokens': 'length',
@@ -32,11 +36,13 @@ VENDOR_FINISH_REASONS: dict[str, FinishReason] = {
     'refusal': 'content_filter',
     'safety': 'content_filter',
     'sensitive': 'content_filter',  # Z.ai
+    'spii': 'content_filter',  # Gemini
     'stop_sequence': 'stop',
     'tool_call': 'tool_call',
     'tool_use': 'tool_call',
+    'unexpected_tool_call': 'error',  # Gemini
 }
-"""The finish reasons of vendors that are not OpenAI's, in lower case."""
+"""The finish reasons of vendors that are not OpenAI's, in lower case with underscores, without Gemini's `IMAGE_`."""
 
 OPENAI_FINISH_REASONS: dict[FinishReason, str] = {
     'stop': 'stop',
@@ -72,6 +78,22 @@ def as_text(value: object) -> str:
     if isinstance(value, str):
         return value
     return '' if value is None else json.dumps(value, ensure_ascii=False, separators=(',', ':'))
+
+
+def ends_with_half(text: str) -> bool:
+    """Whether a text ends with the first half of a character, as a server cuts it that counts in UTF-16."""
+    return not text.isascii() and '\ud800' <= text[-1] <= '\udbff'
+
+
+def joined_halves(half: str, text: str) -> tuple[str, str]:
+    """Put the half of a character before a text, and take the half at its end from it.
+
+    Returns:
+        The text, and the half that waits for the other one.
+    """
+    if half:
+        text = (half + text).encode('utf-16', 'surrogatepass').decode('utf-16', 'surrogatepass')
+    return (text[:-1], text[-1]) if ends_with_half(text) else (text, '')
 
 
 def excerpt(value: object, limit: int = 500) -> str:
@@ -117,7 +139,9 @@ def finish_reason(value: object, allowed: Mapping[str, str] | None) -> str | Non
 
     The vendor's own word is kept; only where upstream's class admits no others is it replaced by its meaning.
     """
-    if not isinstance(value, str) or not value:
+    if is_object(value):
+        value = next((value[key] for key in ('type', 'reason') if value.get(key)), None)
+    if not isinstance(value, str) or value.lower() in ('', 'null', 'none'):
         return None
     if allowed is None or value in allowed.values():
         return value
@@ -127,11 +151,11 @@ def finish_reason(value: object, allowed: Mapping[str, str] | None) -> str | Non
 
 def meaning_of(key: str) -> FinishReason | None:
     """Give the meaning of a vendor's own finish reason, `None` where it is not known."""
-    lower = key.lower()
-    for meaning, word in OPENAI_FINISH_REASONS.items():
-        if word == lower:
+    word = key.lower().partition(':')[0].strip().replace('-', '_')
+    for meaning, openais in OPENAI_FINISH_REASONS.items():
+        if word == openais:
             return meaning
-    return VENDOR_FINISH_REASONS.get(lower)
+    return VENDOR_FINISH_REASONS.get(word.removeprefix('image_'))
 
 
 # Usage ---------------------------------------------------------------------------------------------------------------
@@ -190,6 +214,20 @@ def _detail_counts(details: object) -> JsonObject | None:
     if not is_object(details):
         return None
     return {name: None if value is None else _count(value) for name, value in details.items()}
+
+
+_COSTS: dict[str, type | UnionType] = {
+    'cost': int | float,
+    'is_byok': bool,
+    'cost_details': dict,
+    'server_tool_use_details': dict,
+}
+
+
+def without_odd_costs(usage: JsonObject | None) -> JsonObject | None:
+    """Leave out of a usage the fields of OpenRouter's own that its upstream class would fail the whole reply for."""
+    odd = [name for name, kind in _COSTS.items() if not isinstance((usage or {}).get(name), kind | None)]
+    return {**(usage or {}), **dict.fromkeys(odd)} if odd else usage
 
 
 def later_usage(earlier: JsonObject, later: JsonObject) -> JsonObject:
@@ -258,17 +296,18 @@ def _text_part(item: object) -> JsonObject | None:
     """Give a part that holds text as upstream knows it, `None` for any other value."""
     if not is_object(item):
         return None
-    if item.get('type') not in _TEXT_TYPES or not isinstance(item.get('text'), str):
+    text = item['text'].get('value') if is_object(item.get('text')) else item.get('text')
+    if item.get('type') not in _TEXT_TYPES or not isinstance(text, str):
         return None
-    return item if item.get('type') == 'text' else {**item, 'type': 'text'}
+    return changed(item, type='text', text=text)
 
 
 def reasoning_of(value: object) -> str | None:
     """Give the text of a reasoning field that is no string: the texts in a part or in a list of parts."""
-    if value is None or isinstance(value, str):
+    if isinstance(value, str):
         return value
     items = value if is_list(value) else [value]
-    return ''.join(_reasoning_text(item) for item in items) or None
+    return ''.join(_reasoning_text(item) for item in items if item) or None
 
 
 def _reasoning_text(item: object) -> str:

@@ -35,7 +35,7 @@ from . import llama_cpp, negotiation, requests
 from .completions import repaired_completion, undecoded_body
 from .content_types import MODEL, keep_content_types, with_original_calls
 from .dialect import DEFAULT_THINKING_TAGS, Dialect
-from .error_types import rereading_errors
+from .error_types import rereading_errors, typing_transport_errors
 from .faults import raise_unreadable
 from .fields import meaning_of
 from .keys import refuse_leaked_key
@@ -251,16 +251,22 @@ class OpenAICompatibleModel(OpenAIChatModel):
         """Send one request; a stream will be read through the repairs, and a body that is no JSON by `_process_response`."""
         create = cast('Callable[..., Awaitable[ChatReply]]', super()._completions_create)
         try:
-            reply = await create(messages, stream, model_settings, model_request_parameters)
+            with typing_transport_errors(self.model_name):
+                reply = await create(messages, stream, model_settings, model_request_parameters)
         except ModelAPIError as error:
             if stream or (text := undecoded_body(error)) is None:
                 raise
             return text
         except RecursionError:
             raise_unreadable(f'{self.system} answered with JSON that is too deep', None, self._dialect)
-        if not isinstance(reply, AsyncStream):
-            return reply
-        return repair_stream(reply, replace(self._dialect, tools=frozenset(model_request_parameters.tool_defs)))
+        dialect = replace(
+            self._dialect,
+            tools=frozenset(model_request_parameters.tool_defs),
+            alternatives=requests.asks_for_several(model_settings),
+        )
+        if isinstance(reply, AsyncStream):
+            return repair_stream(reply, dialect)
+        return repaired_completion(reply, dialect) if dialect.leaks_harmony else reply
 
     @cached_property
     def _dialect(self) -> Dialect:

@@ -46,7 +46,7 @@ def repair_reply(reply: JsonObject, dialect: Dialect) -> JsonObject:
     required = {name: default for name, default in dialect.fields.items() if not isinstance(body.get(name), str)}
     return changed(
         body,
-        **envelope(body, 'chat.completion'),
+        **envelope(body, 'chat.completion', dialect),
         **required,
         model=body['model'] if isinstance(body.get('model'), str) and body['model'] else dialect.model_name,
         choices=body['choices'] if answer is repaired[0] and repaired == body['choices'] else [answer],
@@ -64,7 +64,7 @@ def unwrapped(body: JsonObject, depth: int = 3) -> JsonObject:
     return body
 
 
-def envelope(body: JsonObject, kind: str) -> JsonObject:
+def envelope(body: JsonObject, kind: str, dialect: Dialect) -> JsonObject:
     """Give a reply's or an event's own fields as upstream can read them."""
     own: JsonObject = {
         'id': fields.identifier(body.get('id')),
@@ -74,7 +74,8 @@ def envelope(body: JsonObject, kind: str) -> JsonObject:
     if body.get('error') is not None:  # one that says nothing, as `''` or `{}`
         own['error'] = None
     if (usage := fields.usage_in(body)) is not None:
-        own['usage'] = fields.usage_of(usage)
+        sound = fields.usage_of(usage)
+        own['usage'] = fields.without_odd_costs(sound) if dialect.is_strict else sound
     for name, read in _OPTIONAL.items():
         if body.get(name) is not None:
             own[name] = read(body[name])
@@ -105,6 +106,7 @@ _OPTIONAL: dict[str, Any] = {
 # The replies that nearly all are -------------------------------------------------------------------------------------
 
 _PLAIN_TEXTS = ('service_tier', 'system_fingerprint')
+_PLAIN_REASONS = frozenset({'stop', 'length', 'tool_calls', 'content_filter', 'function_call'})
 _SPECIAL_FIELDS = frozenset({'tool_calls', 'annotations', 'audio', 'function_call', 'reasoning_details'})
 
 
@@ -129,11 +131,16 @@ def _is_plain(reply: JsonObject, dialect: Dialect) -> bool:
 
 def _is_plain_choice(choice: JsonObject, dialect: Dialect) -> bool:
     message, reason = choice.get('message'), choice.get('finish_reason')
-    if not is_object(message) or type(choice.get('index')) is not int or type(reason) is not str or not reason:
+    if not is_object(message) or type(choice.get('index')) is not int or type(reason) is not str:
         return False
-    if choice.get('logprobs') is not None or choice.get('error') is not None or message.get('role') != 'assistant':
+    if (
+        reason not in _PLAIN_REASONS
+        or choice.get('logprobs') is not None
+        or choice.get('error') is not None
+        or message.get('role') != 'assistant'
+    ):
         return False
-    if choice.get('tool_calls'):
+    if choice.get('tool_calls') or choice.get('text'):
         return False
     for name, value in message.items():
         if value is not None and (type(value) is not str or name in _SPECIAL_FIELDS) and name != 'tool_calls':
@@ -162,10 +169,11 @@ def message_in(choice: JsonObject) -> JsonObject | None:
 _SAID = ('content', 'reasoning', 'reasoning_content', 'reasoning_details', 'refusal', 'tool_calls', 'function_call')
 
 
-def with_calls_beside(message: JsonObject, choice: JsonObject) -> JsonObject:
-    """Give a message with the calls that stand on its choice, unless it has calls of its own."""
-    calls = choice.get('tool_calls')
-    return {**message, 'tool_calls': calls} if calls and not message.get('tool_calls') else message
+def with_what_is_beside(message: JsonObject, choice: JsonObject) -> JsonObject:
+    """Give a message with the calls and the text that stand on its choice, unless it has some of its own."""
+    beside = {'tool_calls': choice.get('tool_calls'), 'content': choice.get('text')}
+    missing = {name: value for name, value in beside.items() if value and not message.get(name)}
+    return {**message, **missing} if missing else message
 
 
 def _answers(choice: JsonObject) -> bool:
@@ -178,7 +186,7 @@ def _repaired_choice(choice: JsonObject, dialect: Dialect) -> JsonObject:
         choice,
         index=0 if index is None else index,
         **reason_and_logprobs(choice, dialect),
-        message=repaired_message(with_calls_beside(message_in(choice) or {}, choice), dialect),
+        message=repaired_message(with_what_is_beside(message_in(choice) or {}, choice), dialect),
     )
 
 
@@ -201,21 +209,26 @@ def merged(choices: list[JsonObject]) -> JsonObject:
     choices are numbered, the others are alternatives, which upstream leaves out too.
     """
     first, *others = choices
-    message = first['message']
+    if first['message'].get('tool_calls'):
+        others = [choice for choice in others if choice.get('index') == first.get('index')]
+    message, reason = first['message'], first['finish_reason']
     for choice in others:
-        message = _with(message, choice['message'], alternative=choice.get('index') != first.get('index'))
-    return changed(first, message=message)
+        reason = reason if _says(message) else choice['finish_reason']
+        message = _with(message, choice['message'])
+    return changed(first, message=message, finish_reason=reason)
 
 
-def _with(message: JsonObject, other: JsonObject, *, alternative: bool) -> JsonObject:
+def _says(message: JsonObject) -> bool:
+    return any(value for name, value in message.items() if name != 'role')
+
+
+def _with(message: JsonObject, other: JsonObject) -> JsonObject:
     calls, more = list_of(message.get('tool_calls')), list_of(other.get('tool_calls'))
-    takes_calls = more and not (calls and alternative)
-    takes_text = other.get('content') and not message.get('content')
-    if not takes_calls and not takes_text:
+    if not more and (message.get('content') or not other.get('content')):
         return message
     taken = {name: value for name, value in other.items() if value and not message.get(name)}
     taken['content'] = message.get('content') or other.get('content')
-    return {**message, **taken, 'tool_calls': [*calls, *more] if takes_calls else calls or None}
+    return {**message, **taken, 'tool_calls': [*calls, *more] or None}
 
 
 # Messages ------------------------------------------------------------------------------------------------------------
@@ -229,8 +242,6 @@ def repaired_message(message: JsonObject, dialect: Dialect) -> JsonObject:
     calls = calls_in(message)
     if calls or message.get('tool_calls') is not None:
         own['tool_calls'] = repaired_calls(calls, dialect)
-        if message.get('function_call') is not None:
-            own['function_call'] = None
     repaired = changed(message, role='assistant', **own)
     return _without_leaks(repaired, dialect) if dialect.leaks_harmony and calls else repaired
 
@@ -245,7 +256,7 @@ def message_fields(message: JsonObject, dialect: Dialect, *, is_delta: bool = Fa
     """Give the fields of a message or a delta, but for its tool calls, with the types that upstream reads."""
     own: JsonObject = {}
     for name, value in message.items():
-        if value is None or (type(value) is str and name not in ('annotations', 'audio', 'reasoning_details')):
+        if value is None or (type(value) is str and name not in _NO_STRINGS):
             continue
         if name == 'content':
             own.update(_content_fields(message, value, dialect))
@@ -257,9 +268,14 @@ def message_fields(message: JsonObject, dialect: Dialect, *, is_delta: bool = Fa
             own[name] = value if _is_audio(value) else None
         elif name == 'refusal':
             own[name] = fields.as_text(value) if value else None
+        elif name == 'function_call':  # it is read as a call, if it is one
+            own[name] = None
         elif name == 'reasoning_details':
             own.update(_reasoning_details(message, value, dialect))
     return own
+
+
+_NO_STRINGS = ('annotations', 'audio', 'function_call', 'reasoning_details')
 
 
 def _content_fields(message: JsonObject, value: object, dialect: Dialect) -> JsonObject:
@@ -267,6 +283,9 @@ def _content_fields(message: JsonObject, value: object, dialect: Dialect) -> Jso
     said, thinking = fields.without_thinking(value)
     content = fields.content_of(said)
     own: JsonObject = {'content': fields.joined_text(content) if dialect.joins_content else content}
+    refusals = [part['refusal'] for part in objects(said) if isinstance(part.get('refusal'), str)]
+    if refusals and not message.get('refusal'):
+        own['refusal'] = ''.join(refusals)
     if thinking and not _has_reasoning(message, dialect):
         own[dialect.reasoning_fields[0]] = thinking
     return own

@@ -14,7 +14,10 @@ from openai.types.chat import (
 )
 from pydantic_ai.exceptions import UserError
 from pydantic_ai.models import ModelRequestParameters
+from pydantic_ai.models.openai import OpenAIChatModelSettings
 
+from .fields import position
+from .json_value import is_object
 from .profile import OpenAICompatibleModelProfile
 
 _Message: TypeAlias = dict[str, Any]
@@ -176,6 +179,12 @@ def named_tool_choice(
 
 def _tool_name(tool: _Message) -> str:
     return tool[tool['type']]['name']
+
+
+def asks_for_several(settings: OpenAIChatModelSettings) -> bool:
+    """Whether a request asks for several answers: pydantic-ai reads one, but settings can ask for any number."""
+    body = settings.get('extra_body')
+    return is_object(body) and (position(body.get('n')) or 1) > 1
 
 
 def refuse_model(model_name: str, profile: OpenAICompatibleModelProfile) -> None:

@@ -15,9 +15,8 @@ from openai import AsyncStream
 from .dialect import Dialect
 from .faults import raise_unreadable
 from .json_value import JsonObject
-from .streaming import StreamRepair
+from .streaming import KEEP_ALIVES, StreamRepair
 
-_KEEP_ALIVES = frozenset({'ping', 'heartbeat', 'keepalive', 'keep-alive'})
 DONE = '[DONE]'
 BYTE_ORDER_MARK = '\ufeff'
 
@@ -120,15 +119,17 @@ class EventDecoder:
             self._name = line[6:].strip() or None
         elif line.startswith(BYTE_ORDER_MARK):
             yield from self._line(line.removeprefix(BYTE_ORDER_MARK))
+        elif line[0].isspace() and line.lstrip().startswith('data:'):
+            yield from self._line(line.lstrip())
         elif not line.startswith((':', 'id:', 'retry:')):
             self._stray.append(line)
 
     def _event(self, data: str, name: str | None) -> Iterator[JsonObject]:
-        if (value := _only_object_in(data)) is not None and name not in _KEEP_ALIVES:
+        if (value := _only_object_in(data)) is not None and name not in KEEP_ALIVES:
             yield from self._repaired(value, data, name)
             return
         text = data.strip().removeprefix('data:').lstrip()  # some proxies put the prefix twice
-        if not text or text[0] == ':' or text.lower() in _KEEP_ALIVES or name in _KEEP_ALIVES:
+        if not text or text[0] == ':' or text.lower().strip('[]') in KEEP_ALIVES or name in KEEP_ALIVES:
             return
         for value in values_in(text):
             if value is None:
@@ -139,10 +140,10 @@ class EventDecoder:
             else:
                 yield from self._repaired(value.text if isinstance(value, Unparsed) else value.value, text, name)
 
-    def _repaired(self, value: Any, text: str, name: str | None = None) -> list[JsonObject]:
+    def _repaired(self, value: Any, text: str, name: str | None = None) -> Iterator[JsonObject]:
         """Give the chunks for an event; one so deep that it can be read but not written again is quoted as it came."""
         try:
-            return self.repair.feed(value, name)
+            yield from self.repair.feed(value, name)
         except RecursionError:
             raise_unreadable(f'{self.dialect.system} streamed an event that is too deep', text, self.dialect)
 
@@ -182,13 +183,20 @@ def _only_object_in(data: str) -> JsonObject | None:
 
 def values_in(text: str) -> Iterator[Parsed | Unparsed | None]:
     """Read the JSON values in an event's data, which may be several, glued together; `None` is `[DONE]`."""
-    if text.startswith(DONE) or text == f'"{DONE}"':
+    if text[:6].upper() == DONE or text == f'"{DONE}"':
         yield None
     else:
-        try:
-            yield Parsed(_DECODER.decode(text))
-        except (ValueError, RecursionError):
-            yield from _glued_values(text)
+        yield from _json_values(text)
+
+
+def _json_values(text: str) -> Iterator[Parsed | Unparsed | None]:
+    try:
+        value = _DECODER.decode(text)
+    except (ValueError, RecursionError):
+        yield from _glued_values(text)
+    else:
+        is_encoded_twice = isinstance(value, str) and value.lstrip().startswith('{')
+        yield from values_in(value) if is_encoded_twice else [Parsed(value)]
 
 
 def _nameable(fields: list[tuple[str, Any]]) -> JsonObject:

@@ -4,7 +4,6 @@ Each call that comes out has an index and an id of its own, its name once, and i
 """
 
 import json
-import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,11 +12,11 @@ from .dialect import Dialect
 from .faults import raise_unreadable
 from .fields import identifier, position
 from .json_value import JsonObject, is_object
+from .streamed_arguments import Arguments
 from .tool_calls import (
     HEADER_CONTENT_TYPE,
     Leak,
     argument_text,
-    decoded_once,
     distinct,
     is_blank,
     is_json_object,
@@ -56,33 +55,12 @@ class Call:
     sent_id: str = ''
     name: str = ''
     sent_name: str = ''
-    pieces: list[str] = field(default_factory=list[str])
-    size: int = 0
-    withheld: bool = False
+    arguments: Arguments = field(default_factory=Arguments)
     is_sent: bool = False
     leak: Leak | None = None
     sent_type: str | None = None
     early: JsonObject = field(default_factory=dict[str, Any])
     """The content type, in its place, that came before the name."""
-
-    def add(self, text: str) -> None:
-        """Add to the arguments."""
-        self.pieces.append(text)
-        self.size += len(text)
-
-    @property
-    def arguments(self) -> str:
-        """The argument text so far; it is joined only when it is looked at."""
-        if len(self.pieces) > 1:
-            self.pieces = [''.join(self.pieces)]
-        return self.pieces[0] if self.pieces else ''
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether the arguments are whole."""
-        if not self.size or self.pieces[-1].rstrip()[-1:] not in ('}', '"', ''):  # spares most of the parsing
-            return False
-        return is_json_object(self.arguments) or decoded_once(self.arguments) is not None
 
     @property
     def is_addressed(self) -> bool:
@@ -141,27 +119,28 @@ class CallAssembler:
             return False
         call = self.calls[-1]
         function = fragment.get('function')
-        if not is_object(function) or call.withheld or call.leak is None or call.leak.name != call.name:
+        if not is_object(function) or call.leak is None or call.leak.name != call.name:
             return False
-        arguments = function.get('arguments')
-        if type(arguments) is not str or len(arguments) == call.size or not call.size:
-            return False
-        if function.get('name') or fragment.get('id') or fragment.get('index') != call.out:
+        if function.get('name') or fragment.get('id') not in (None, '') or fragment.get('index') != call.out:
             return False
         if call.index != call.out or call.choice != choice or fragment.get('type', 'function') != 'function':
             return False
-        call.add(arguments)
-        return True
+        arguments = function.get('arguments')
+        return type(arguments) is str and call.arguments.pass_on(arguments)
 
     def flush(self) -> list[JsonObject]:
-        """Give what was withheld: arguments that began like a text encoded twice, and a name that none followed."""
-        return [self._released(call) for call in self.calls if call.withheld or (call.tool_name and not call.is_sent)]
+        """Give what was withheld: arguments that might have turned out otherwise, and a name that none followed."""
+        return [
+            self._released(call)
+            for call in self.calls
+            if call.tool_name and (call.arguments.is_held or not call.is_sent)
+        ]
 
     def check_names(self) -> None:
         """Raise for a call that never got a name."""
         for call in self.calls:
-            if not call.name and (call.id or call.arguments):
-                said = {'id': call.id, 'arguments': call.arguments}
+            if not call.name and (call.id or call.arguments.text):
+                said = {'id': call.id, 'arguments': call.arguments.text}
                 raise_unreadable(f'{self.dialect.system} streamed a tool call without a name', said, self.dialect)
 
     def repeats(self, fragments: list[Any]) -> bool:
@@ -206,10 +185,10 @@ class CallAssembler:
         if fragment.id and (named := self._latest_named(fragment)) is not None:
             return named if self._goes_on(named, fragment) else None
         if here is None:
-            return None
+            return self._opened_last(fragment)
         if fragment.id and here.id:
             return here if _changes_its_id(here, fragment) else None
-        if fragment.id and not fragment.name and not here.is_complete:
+        if fragment.id and not fragment.name and not here.arguments.are_whole:
             return here  # the id comes late
         return here if self._goes_on(here, fragment) else None
 
@@ -218,6 +197,13 @@ class CallAssembler:
             if call.choice == fragment.choice and fragment.index in (None, call.index):
                 return call
         return None
+
+    def _opened_last(self, fragment: Fragment) -> Call | None:
+        """Find the call of arguments that say nothing else, at an index of their own: the last one, if it lacks them."""
+        if fragment.id or fragment.name or not self.calls:
+            return None
+        last = self.calls[-1]
+        return None if last.arguments.are_whole or not last.name else last
 
     def _latest_named(self, fragment: Fragment) -> Call | None:
         for call in reversed(self.calls):
@@ -233,12 +219,12 @@ class CallAssembler:
             return True
         if not call.name:
             return True
-        if not call.arguments:
+        if not call.arguments.text:
             return bool(fragment.id and call.id) or self._goes_on_by_name(call, fragment)
-        if call.is_complete:
+        if call.arguments.are_whole:
             return not fragment.arguments or (
                 fragment.name == call.name
-                and _same_arguments(call, fragment)
+                and (_same_arguments(call, fragment) or _outgrows(call, fragment))
                 and (fragment.index is not None or bool(fragment.id))
             )
         if fragment.id and call.id:
@@ -263,15 +249,15 @@ class CallAssembler:
         if fragment.id and not call.id:
             call.id = fragment.id
             new_id = call.sent_id = distinct(fragment.id, self._taken)
-        call.leak = read_name(_without_cut_marker(call.name, self.dialect), self.dialect) if call.name else None
-        arguments = self._new_arguments(call, fragment)
+        call.leak = read_name(call.name, self.dialect) if call.name else None
+        self._add_arguments(call, fragment)
         name = self._new_name(call)
         if not call.is_sent:
             if not name:
                 call.early.update(_content_type_in(fragment.raw))
                 return None  # upstream loses count of its parts where a call has no name yet
             call.is_sent, new_id = True, call.sent_id
-            arguments = '' if call.withheld else call.arguments
+        arguments = call.arguments.take()
         named, function = fragment.function.get('name'), fragment.function
         if (named != name if name else named not in (None, '')) or function.get('arguments') != arguments:
             function = {**function, 'name': name or None, 'arguments': arguments}
@@ -291,7 +277,7 @@ class CallAssembler:
     def _full_name(self, call: Call, fragment: Fragment) -> str:
         """Put a name's pieces together; a name said again, in whole or from its beginning, is no piece."""
         said, more = call.name, fragment.name
-        if not more or call.arguments:
+        if not more or call.arguments.text:
             return said or more
         if said + more in self.dialect.tools:
             return said + more
@@ -301,35 +287,23 @@ class CallAssembler:
 
     def _new_name(self, call: Call) -> str:
         """Give the part of the name that was not sent yet; a header may be cut anywhere before the arguments begin."""
-        if self.dialect.leaks_harmony and not call.size:
+        if self.dialect.leaks_harmony and not call.arguments.size:
             return ''
         name = call.tool_name
         unsent = name[len(call.sent_name) :] if name.startswith(call.sent_name) else ''
         call.sent_name += unsent
         return unsent
 
-    def _new_arguments(self, call: Call, fragment: Fragment) -> str:
-        if not call.size and fragment.arguments.lstrip()[:1] == '"':
-            call.withheld = call.is_addressed
-        call.add(fragment.arguments)
-        if call.leak is not None and call.leak.name is None:
-            self.texts.append((call.leak.channel, fragment.arguments))
-        return '' if call.withheld else fragment.arguments
+    def _add_arguments(self, call: Call, fragment: Fragment) -> None:
+        text = call.arguments.add(fragment.arguments)
+        if not call.is_addressed:
+            self.texts.append((call.leak.channel if call.leak else None, text))
 
     def _released(self, call: Call) -> JsonObject:
         name, new_id = ('', '') if call.is_sent else (call.tool_name, call.sent_id)
-        arguments = decoded_once(call.arguments)
-        call.withheld, call.is_sent = False, True
-        function = {'name': name or None, 'arguments': call.arguments if arguments is None else arguments}
+        call.is_sent = True
+        function = {'name': name or None, 'arguments': call.arguments.rest()}
         return self._typed(call, {'index': call.out, 'id': new_id or None, 'type': 'function', 'function': function})
-
-
-def _without_cut_marker(name: str, dialect: Dialect) -> str:
-    """Give a name without the beginning of a marker at its end, the rest of which is still to come."""
-    return _CUT_MARKER.sub('', name) if dialect.leaks_harmony else name
-
-
-_CUT_MARKER = re.compile(r'<(\|[a-z]*\|?)?$')
 
 
 def _content_type_in(raw: JsonObject) -> JsonObject:
@@ -350,27 +324,35 @@ def _only_content_type(source: JsonObject) -> JsonObject:
 
 def _is_recap(fragment: Fragment, call: Call) -> bool:
     is_here = fragment.id == call.id if fragment.id and call.id else fragment.index in (None, call.index)
-    return is_here and (fragment.name, fragment.arguments) == (call.name, call.arguments)
+    return is_here and (fragment.name, fragment.arguments) == (call.name, call.arguments.text)
 
 
 def _says_again(call: Call, fragment: Fragment) -> bool:
-    if len(fragment.arguments) != call.size and not (fragment.name and fragment.id and fragment.id == call.id):
+    if len(fragment.arguments) != call.arguments.size and not (
+        fragment.name and fragment.id and fragment.id == call.id
+    ):
         return False
-    return bool(fragment.arguments.strip() and call.is_complete and _same_arguments(call, fragment))
+    return bool(fragment.arguments.strip() and call.arguments.are_whole and _same_arguments(call, fragment))
 
 
 def _same_arguments(call: Call, fragment: Fragment) -> bool:
     """Whether a fragment says a call's arguments again: in the same words or, under the same id, in other white space."""
-    if fragment.arguments == call.arguments:
+    if fragment.arguments == call.arguments.text:
         return True
     if not fragment.id or fragment.id != call.id or not is_json_object(fragment.arguments):
         return False
-    return json.loads(fragment.arguments) == json.loads(decoded_once(call.arguments) or call.arguments)
+    return json.loads(fragment.arguments) == json.loads(call.arguments.whole or '{}')
+
+
+def _outgrows(call: Call, fragment: Fragment) -> bool:
+    """Whether a call's arguments are said again under its own id, as an object that has grown."""
+    said = call.arguments.text.rstrip('"}] \n')
+    return bool(fragment.id) and fragment.id == call.id and fragment.arguments.startswith(said)
 
 
 def _changes_its_id(call: Call, fragment: Fragment) -> bool:
     """Whether a fragment with another id goes on with a call whose server makes up an id for each fragment."""
-    if call.is_complete:
+    if call.arguments.are_whole:
         return not fragment.name and not fragment.arguments.strip()
     if not fragment.name:
         return True

@@ -4,22 +4,33 @@ It is fed one parsed event at a time and gives the chunks to read instead, the v
 it. The repairs are those of whole replies.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from . import fields
 from .dialect import Dialect
-from .faults import error_in, foreign_shape, raise_foreign, raise_unreadable
+from .faults import error_in, foreign_shape, is_remark, raise_foreign, raise_unreadable, typed_error
 from .fields import changed
 from .json_value import JsonObject, is_list, is_object, list_of, objects
-from .replies import envelope, message_fields, message_in, reason_and_logprobs, text_field, unwrapped, with_calls_beside
+from .replies import (
+    envelope,
+    message_fields,
+    message_in,
+    reason_and_logprobs,
+    text_field,
+    unwrapped,
+    with_what_is_beside,
+)
 from .streamed_calls import CallAssembler
 from .thinking_tags import ThinkingTags
 from .tool_calls import calls_in
 
 KIND = 'chat.completion.chunk'
 
+KEEP_ALIVES = ('ping', 'heartbeat', 'keepalive', 'keep-alive')
+
+_CHUNK_KEYS = frozenset({'choices', 'usage', 'object', 'x_groq'})
 _PLAIN_TEXTS = ('system_fingerprint', 'service_tier', 'provider', 'obfuscation')
 _PLAIN_KEYS = frozenset({'id', 'object', 'created', 'model', 'choices', 'usage', *_PLAIN_TEXTS})
 _PLAIN_CHOICE_KEYS = frozenset({'index', 'delta', 'finish_reason', 'logprobs', 'native_finish_reason'})
@@ -45,7 +56,13 @@ class StreamRepair:
     _ended: set[object] = field(default_factory=set[object], repr=False)
     """The numbers of the choices that a finish reason came for."""
     _texts: dict[str, list[str]] = field(default_factory=dict[str, list[str]], repr=False)
+    _halves: dict[str, str] = field(default_factory=dict[str, str], repr=False)
+    """Of each field, the half of a character that its text ended with."""
     _reasons_in_field: bool = False
+    _is_alone: bool = False
+    """Whether a choice is the only one of its event, and no other was asked for."""
+    _is_numbered: bool = False
+    """Whether a choice came again under its number, so that another number is another choice."""
     _owners: dict[str, object] = field(default_factory=dict[str, object], repr=False)
     """The number of the choice that each field is taken from."""
     _noise: list[str] = field(default_factory=list[str], repr=False)
@@ -54,7 +71,7 @@ class StreamRepair:
         self.calls = CallAssembler(self.dialect)
         self.tags = ThinkingTags(self.dialect.thinking_tags)
 
-    def feed(self, event: object, name: str | None = None) -> list[JsonObject]:
+    def feed(self, event: object, name: str | None = None) -> Iterable[JsonObject]:
         """Take one event.
 
         Args:
@@ -62,18 +79,17 @@ class StreamRepair:
             name: The name of the server-sent event, if it has one.
 
         Returns:
-            The chunks to read instead: mostly the event itself. An error is given as `{'error': {...}}`, which the SDK
-            raises and upstream types.
+            The chunks to read instead: mostly the event itself.
 
         Raises:
             UnexpectedModelBehavior: For an event in another API's shape.
-            ModelAPIError: For a tool call that is none.
+            ModelAPIError: For an error, and for a tool call that is none.
         """
         if is_object(event):
             chunk = event
-            return [chunk] if self._is_plain(chunk) else list(self._chunks(chunk, name))
+            return [chunk] if self._is_plain(chunk) else self._chunks(chunk, name)
         if name == 'error':
-            return list(self._chunks({'error': event}, name))
+            return self._chunks({'error': event}, name)
         if is_list(event):
             self._noise += [fields.as_text(item) for item in event if item and not is_object(item)]
             return [chunk for item in objects(event) for chunk in self.feed(item)]
@@ -106,9 +122,9 @@ class StreamRepair:
         chunks = self._released()
         self.calls.check_names()
         ended = is_done or self._owners.get('tool_calls') in self._ended
-        if not ended and any(not call.is_complete for call in self.calls.calls):
+        if not ended and any(not call.arguments.are_whole for call in self.calls.calls):
             raise_unreadable(
-                f'{self.dialect.system} broke off inside a tool call', self.calls.calls[-1].arguments, self.dialect
+                f'{self.dialect.system} broke off inside a tool call', self.calls.calls[-1].arguments.text, self.dialect
             )
         if self._noise and not self.is_finished:
             raise_unreadable(f'{self.dialect.system} broke off', '\n'.join(self._noise), self.dialect)
@@ -141,6 +157,8 @@ class StreamRepair:
             return False
         if choice.get('finish_reason') is not None or choice.get('logprobs') is not None:
             return False
+        if not isinstance(choice.get('native_finish_reason', ''), str | None):
+            return False
         number, said = choice.get('index'), None
         if type(number) is not int:
             return False
@@ -156,7 +174,10 @@ class StreamRepair:
     def _is_plain_text(self, name: str, text: str) -> bool:
         if name == 'content' and (self.tags.where != 'text' or text == self.tags.tags[0]):
             return False
+        if self._halves or fields.ends_with_half(text):
+            return False
         self._texts[name].append(text)
+        self._is_numbered = True
         return True
 
     def _are_plain_calls(self, calls: list[Any], number: object) -> bool:
@@ -167,15 +188,16 @@ class StreamRepair:
 
     def _chunks(self, event: JsonObject, name: str | None) -> Iterator[JsonObject]:
         body = unwrapped(event)
-        if error := error_in(body, name):
+        if (error := error_in(body, name)) and not is_remark(body, name):
             yield from self._released()
-            yield {'error': error}
-            return
+            raise typed_error(error, self.dialect, in_stream=True)
         choices = [choice for choice in objects(body.get('choices')) if _says_something(choice)]
         if not choices and (shape := foreign_shape(body)):
             raise_foreign(shape, body, self.dialect)
         chunk = changed(body, **self._own(body))
         if not choices:
+            if _says_words(body):
+                self._noise.append(fields.as_text(body))
             yield chunk if chunk.get('choices') == [] else {**chunk, 'choices': []}
             return
         self._answered = True
@@ -183,7 +205,7 @@ class StreamRepair:
 
     def _own(self, body: JsonObject) -> JsonObject:
         """Give the event's own fields; what a later event leaves out is as it was."""
-        own = envelope(body, KIND)
+        own = envelope(body, KIND, self.dialect)
         before = self._envelope
         model = body.get('model')
         own['model'] = model if isinstance(model, str) and model else before.get('model', '')
@@ -202,11 +224,13 @@ class StreamRepair:
         reasons = [reason_and_logprobs(choice, self.dialect) for choice in choices]
         closes = any(reason['finish_reason'] for reason in reasons)
         numbers = [self._number_of(choice) for choice in choices]
-        self._ended.update(number for number, reason in zip(numbers, reasons, strict=True) if reason['finish_reason'])
+        self._is_alone = len(choices) == 1 and not self.dialect.alternatives
         deltas = [self._delta(choice, number, closes=closes) for choice, number in zip(choices, numbers, strict=True)]
         delta = deltas[0] if len(deltas) == 1 else _joined(deltas)
         reason = self._reason(reasons, numbers)
+        self._ended.update(number for number, reason in zip(numbers, reasons, strict=True) if reason['finish_reason'])
         closes = reason['finish_reason'] is not None
+        delta = {**delta, **self._held_halves(delta)} if closes and self._halves else delta
         text = fields.joined_text(delta.get('content'))
         pieces = self.tags.feed(text) if text else []
         if closes:
@@ -220,6 +244,8 @@ class StreamRepair:
 
     def _reason(self, reasons: list[JsonObject], numbers: list[int]) -> JsonObject:
         """Give why this reply ends; a choice that nothing is taken from is an alternative, and does not end it."""
+        if self._counts_up():
+            return reasons[0]
         owners = self._owners.values()
         own = [reason for reason, number in zip(reasons, numbers, strict=True) if not owners or number in owners]
         none = dict.fromkeys(reasons[0])
@@ -232,8 +258,8 @@ class StreamRepair:
     def _delta(self, choice: JsonObject, number: int, *, closes: bool) -> JsonObject:
         """Give what a choice says, as far as it is this reply's: each field is the first choice's that has it."""
         delta = _delta_in(choice)
-        is_whole = closes and delta is choice.get('message')
-        delta = with_calls_beside(delta, choice)
+        is_whole = delta is choice.get('message') and (closes or is_object(choice.get('delta')))
+        delta = with_what_is_beside(delta, choice)
         own = message_fields(delta, self.dialect, is_delta=True)
         self._drop_echo(own, delta)
         if delta.get('role') not in (None, 'assistant'):
@@ -245,8 +271,6 @@ class StreamRepair:
         calls = calls_in(delta)
         if calls or delta.get('tool_calls') is not None:
             own['tool_calls'] = self._own_calls(calls, number, closes=closes) or None
-            if delta.get('function_call') is not None:
-                own['function_call'] = None
         for channel, text in self.calls.texts:
             name = text_field(self._texts, channel, self.dialect)
             own[name] = (own.get(name) or '') + text
@@ -267,17 +291,37 @@ class StreamRepair:
         return self._number
 
     def _own_text(self, name: str, text: str, number: object, *, is_whole: bool) -> str | None:
-        if self._owners.setdefault(name, number) != number:
+        if not self._owns(name, number):
             return None
         said = self._texts.setdefault(name, [])
         if is_whole:  # a closing event may say the whole message once more
             text = text.removeprefix(''.join(said))
+        text, half = fields.joined_halves(self._halves.pop(name, ''), text)
+        if half:
+            self._halves[name] = half
         said.append(text)
         return text
 
+    def _owns(self, name: str, number: object) -> bool:
+        """Whether a field is taken from the choice with this number: the first one that has it, or that calls tools."""
+        owner = self._owners.get(name, self._owners.get('tool_calls'))
+        if self._owners.get(name) == number:
+            self._is_numbered = True
+        elif owner in (None, number) or self._counts_up():
+            self._owners[name] = number
+        return self._owners.get(name) == number
+
+    def _counts_up(self) -> bool:
+        """Whether a choice's number may be its event's: some servers count the events there, and send one choice."""
+        return self._is_alone and not self._is_numbered and self._ended.isdisjoint(self._owners.values())
+
+    def _held_halves(self, delta: JsonObject) -> JsonObject:
+        """Give the fields that a half of a character is still to be added to: the other half did not come."""
+        halves, self._halves = self._halves, {}
+        return {name: (delta.get(name) or '') + half for name, half in halves.items()}
+
     def _own_calls(self, calls: list[Any], number: object, *, closes: bool) -> list[JsonObject]:
-        owner = self._owners.setdefault('tool_calls', number)
-        if owner != number and owner == 0:
+        if not self._owns('tool_calls', number) and self._owners.get('tool_calls') == 0:
             return []
         if closes and self.calls.repeats(calls):
             return self.calls.late_content_types(calls)
@@ -292,11 +336,16 @@ class StreamRepair:
 
     def _released(self) -> list[JsonObject]:
         """Give a chunk with what was held back."""
-        held, calls = self.tags.flush(), self.calls.flush()
-        if not held and not calls:
+        held, calls, halves = self.tags.flush(), self.calls.flush(), self._held_halves({})
+        if not held and not calls and not halves:
             return []
-        delta = {'content': held or None, 'tool_calls': calls or None}
+        delta = {**halves, 'content': held + halves.get('content', '') or None, 'tool_calls': calls or None}
         return [{**self._envelope, 'choices': [{'index': 0, 'delta': delta, 'finish_reason': None}]}]
+
+
+def _says_words(body: JsonObject) -> bool:
+    """Whether an event is no chunk, and may be what a server says in place of an answer."""
+    return bool(body) and body.keys().isdisjoint(_CHUNK_KEYS) and body.get('type') not in KEEP_ALIVES
 
 
 def _says_something(choice: JsonObject) -> bool:

@@ -40,11 +40,13 @@ def read_name(name: str, dialect: Dialect) -> Leak:
     """
     if not dialect.leaks_harmony or name in dialect.tools or not (name in NO_TOOLS or _HEADER.search(name)):
         return Leak(name)
+    name = _CUT_MARKER.sub('', name)
     header = read_header(f'to={name}')
     return Leak(header.tool_name, header.channel, header.content_type)
 
 
-_HEADER = re.compile(rf'<\||\s|to=|^{re.escape(NAMESPACE)}')
+_CUT_MARKER = re.compile(r'<(\|[a-z]*\|?)?$')
+_HEADER = re.compile(rf'<\|?|\s|to=|^{re.escape(NAMESPACE)}')
 """What stands in a header, and in no tool's name."""
 
 
@@ -84,7 +86,9 @@ def unflattened(call: JsonObject) -> JsonObject:
     function = call.get('function')
     if not is_object(function):
         function = {key: call[key] for key in ('name', 'arguments', *_ARGUMENT_NAMES) if key in call}
-    if function.get('arguments') is None:
+    elif not function.get('name') and isinstance(call.get('name'), str):
+        function = {**function, 'name': call['name']}
+    if function.get('arguments') in (None, ''):
         named = next((function[key] for key in _ARGUMENT_NAMES if function.get(key) is not None), None)
         function = function if named is None else {**function, 'arguments': named}
     return call if function is call.get('function') else {**call, 'function': function}
@@ -97,12 +101,19 @@ def calls_in(message: JsonObject) -> list[Any]:
     """Give a message's tool calls as a list: one call by itself, and the legacy `function_call`, are lists of one."""
     calls = message.get('tool_calls')
     if calls and not (isinstance(calls, str) and calls.strip().lower() in _NO_CALLS):
+        if is_object(calls) and all(map(str.isdecimal, calls)):  # a list that became an object, by its places
+            return list(calls.values())
         return calls if is_list(calls) else [calls]
     legacy = objects(message.get('function_call'))
-    return [{'type': 'function', 'function': function} for function in legacy if any(function.values())]
+    return [{'type': 'function', 'function': function} for function in legacy if not _is_stub(function)]
 
 
 _NO_CALLS = ('', '[]', '{}', 'none', 'null')
+
+
+def _is_stub(function: JsonObject) -> bool:
+    """Whether a `function_call` is none: some servers always send one, which names no function."""
+    return not function.get('name') and argument_text(function.get('arguments')).strip() in ('', '{}')
 
 
 def is_blank(call: object) -> bool:
