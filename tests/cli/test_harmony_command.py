@@ -66,7 +66,7 @@ def test_unusual_samples(tmp_path: Path) -> None:
     long, _ = run(tmp_path, f'<|channel|>final<|message|>{"q" * 1000}')
     assert (long.count('q'), long.count('…')) == (300, 1)
     assert row(run(tmp_path, '\n<|start|>assistant<|channel|>final<|message|>x')[0], 'lead')
-    assert row(run(tmp_path, '<|channel|>final<|message|>x\n<|end|>\n')[0], 'tail') == [repr('\n')]
+    assert row(run(tmp_path, '<|channel|>final<|message|>x\n<|end|>\n\n')[0], 'tail') == [repr('\n\n')]
     assert '0 blocks' in run(tmp_path, ' ')[0]
     console = Console(width=100, file=StringIO(), record=True)
     console.print(BlocksView('<|message|>\udcff'))
@@ -162,11 +162,10 @@ def test_mistakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (b'', 'is empty: give what was sampled'),
         (b'<|message|>\xff', 'is not UTF-8 text (byte 11): save it as UTF-8'),
-        (b'["x"]', 'is JSON, but not a list of token ids'),
-        (b'[200005, 1.0]', 'is JSON, but not a list of token ids'),
-        (b'{"choices": []}', 'is JSON, but not a list of token ids'),
-        (b'3', 'is JSON, but not a list of token ids'),
-        (b'[200005, 17196,', 'begins like a list of token ids, and is no valid JSON'),
+        (b'[200005, 1.0]', 'begins like a list of token ids, and is no JSON list of whole numbers'),
+        (b'[200005, 17196,', 'begins like a list of token ids, and is no JSON list of whole numbers'),
+        (b'[' + b'9' * 5000 + b']', 'begins like a list of token ids, and is no JSON list of whole numbers'),
+        (b'{"choices": []}', "is a server's reply: give the text of its choice"),
     ],
 )
 def test_files_that_hold_no_sample(content: bytes, said: str, tmp_path: Path) -> None:
@@ -204,6 +203,25 @@ def test_a_sample_with_its_opening(sampled: str | list[int], tmp_path: Path) -> 
 def test_text_that_begins_like_a_list(tmp_path: Path) -> None:
     """Prose in a header may; where a marker follows it is no list of ids."""
     assert run(tmp_path, '[1] is done<|channel|>final<|message|>x')[1] == 0
+
+
+@pytest.mark.parametrize('sampled', ['{"answer": 42}', '42', '"x"', 'null', '["x"]', '{"a":' * 100_000])
+def test_json_that_is_no_list_of_ids_is_text(sampled: str, tmp_path: Path) -> None:
+    """A model may have sampled it."""
+    output, code = run(tmp_path, sampled)
+    assert (code, f'{len(sampled)} characters, 1 block' in output) == (0, True)
+
+
+@pytest.mark.parametrize('newline', [b'\n', b'\r\n'])
+def test_the_newline_that_ends_a_file(newline: bytes, tmp_path: Path) -> None:
+    """Behind a stop token it is the file's; in a body that has no end it may have been sampled."""
+    file = tmp_path / 'sampled'
+    file.write_bytes(b'<|channel|>final<|message|>x<|return|>' + newline)
+    result = CliRunner().invoke(app, ['harmony', str(file), '--against', 'openai-harmony'])
+    assert (result.exit_code, '38 characters' in result.output) == (0, True)
+    file.write_bytes(b'<|channel|>final<|message|>x' + newline)
+    result = CliRunner().invoke(app, ['harmony', str(file)])
+    assert f'{28 + len(newline)} characters' in result.output
 
 
 def test_the_environment_is_left_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,9 +1,11 @@
 """L1: a history as the prompt of the next turn, departures included."""
 
 import warnings
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import openai_harmony  # pyright: ignore[reportMissingTypeStubs]  # it has none
@@ -33,9 +35,12 @@ from pydantic_ai.messages import (
 from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.tools import ToolDefinition
 
+from pydantic_ai_verbatim.harmony.adapter import HarmonyAdapter
+from pydantic_ai_verbatim.harmony.codec import storable
+from pydantic_ai_verbatim.harmony.encoding import o200k_harmony
 from pydantic_ai_verbatim.harmony.prompt import Prompter
 from tests.harmony import oracle
-from tests.harmony.sampling import TEXT, TOKENS, ids_of
+from tests.harmony.sampling import TEXT, TOKENS, ids_of, through_json
 
 BASH = ModelRequestParameters(
     function_tools=[
@@ -131,6 +136,8 @@ def test_keep_analysis() -> None:
         pytest.param('<|channel|>analysis<|message|>Two.<|end|><|start|>assistant<|channel|>commentary<|message|>a<|end|>', id='preamble'),
         pytest.param('<|channel|>analysis<|message|>Two.<|end|>', id='analysis'),
         pytest.param(CALL, id='call'),
+        pytest.param('<|channel|>analysis<|message|>t<|end|><|start|>assistant<|channel|>comment<|message|>Plan.<|end|>', id='no channel'),
+        pytest.param('<|channel|>analysis<|message|>t<|end|><|start|>user<|message|>Next?<|end|><|start|>assistant<|channel|>analysis<|message|>u', id='another role'),
     ],
 )  # fmt: skip
 def test_a_turn_without_a_finished_answer_keeps_its_analysis(answer: str) -> None:
@@ -138,6 +145,73 @@ def test_a_turn_without_a_finished_answer_keeps_its_analysis(answer: str) -> Non
     rendered = history([*turn(answer=answer), user('And?')])
     assert f'<|start|>assistant{CALL}<|start|>' in rendered
     assert f'<|start|>assistant{answer}<|start|>user' in rendered
+
+
+THOUGHT = '<|channel|>analysis<|message|>t<|end|>'
+
+
+@pytest.mark.parametrize('adapter', [TEXT, TOKENS], ids=['text', 'ids'])
+@pytest.mark.parametrize(
+    ('sampled', 'rendered'),
+    [
+        pytest.param('assistant<|channel|>final<|message|>y<|return|>', '<|channel|>final<|message|>y', id='a role'),
+        pytest.param('<|channel|>final<|message|>y<|return|>', '<|channel|>final<|message|>y', id='nothing'),
+        pytest.param(
+            '\n<|start|>assistant<|channel|>final<|message|>y<|return|>',
+            '<|channel|>final<|message|>y',
+            id='white space',
+        ),
+        pytest.param(
+            '<|start|><|start|>assistant<|channel|>final<|message|>y<|return|>',
+            '<|channel|>final<|message|>y',
+            id='starts',
+        ),
+        pytest.param(
+            '<|end|><|start|>assistant<|channel|>final<|message|>y<|return|>',
+            '<|channel|>final<|message|>y',
+            id='a stop token',
+        ),
+        pytest.param('<|start|><|channel|>final <|message|>y<|return|>', '<|channel|>final <|message|>y', id='no role'),
+        pytest.param(
+            '<|start|>user<|channel|>final<|message|>y<|return|>', '<|channel|>final<|message|>y', id='another role'
+        ),
+        pytest.param(
+            '<|start|>assistantassistant<|channel|>final<|message|>y<|return|>',
+            'assistant<|channel|>final<|message|>y',
+            id='a header of its own',
+        ),
+    ],
+)
+def test_what_stood_before_a_block_stays_behind(adapter: HarmonyAdapter[Any], sampled: str, rendered: str) -> None:
+    """A block that has become the first one follows `<|start|>assistant`, and nothing of what led up to it elsewhere."""
+    sample = THOUGHT + sampled if adapter is TEXT else ids_of(THOUGHT + sampled)
+    response = through_json(adapter.load_response(sample))
+    assert adapter.dump_response(response) == sample
+    expected = f'<|start|>user<|message|>x<|end|><|start|>assistant{rendered}<|end|><|start|>user<|message|>y<|end|>'
+    prompt = adapter.dump_messages([user('x'), response, user('y')])
+    assert expected in (prompt if isinstance(prompt, str) else o200k_harmony().decode(prompt).decode())
+    moved = adapter.dump_response(ModelResponse(response.parts[1:]))
+    assert moved == (f'{rendered}<|return|>' if adapter is TEXT else ids_of(f'{rendered}<|return|>'))
+
+
+def test_what_stood_before_a_first_block_stays_behind() -> None:
+    """A first block's own beginning comes back in the first place, and nowhere else."""
+    sampled = '\n<|start|>assistant<|channel|>final<|message|>y<|return|>'
+    response = through_json(TEXT.load_response(sampled))
+    assert TEXT.dump_response(response) == sampled
+    parts = [ThinkingPart('t'), *response.parts]
+    assert (
+        TEXT.dump_response(ModelResponse(parts)) == f'{THOUGHT}<|start|>assistant<|channel|>final<|message|>y<|return|>'
+    )
+
+
+def test_a_return_in_a_body_is_text() -> None:
+    """Only the end of a block is rewritten, where a body that was not sampled spells it, or an edited one, too."""
+    spelled = 'Write <|return|> here.'
+    edited = [replace(part, content=spelled) for part in TEXT.load_response(ANSWER).parts if part.part_kind == 'text']
+    for part in (TextPart(spelled), *edited):
+        rendered = history([user('x'), ModelResponse([part]), user('y')])
+        assert f'<|start|>assistant<|channel|>final<|message|>{spelled}<|end|><|start|>user' in rendered
 
 
 def test_analysis_after_the_answer_stays() -> None:
@@ -245,11 +319,57 @@ def test_a_finished_answer_from_elsewhere() -> None:
 
 
 @pytest.mark.parametrize(
+    ('arguments', 'content_type'),
+    [
+        pytest.param('{"a":"\\ud800"}', '<|constrain|>json', id='an escaped lone surrogate'),
+        pytest.param('{"a":"\ud83d"}', '<|constrain|>json', id='a lone surrogate'),
+        pytest.param('{"a":' * 300 + '1' + '}' * 300, '<|constrain|>json', id='deep'),
+        pytest.param('{"a":' + '9' * 5000 + '}', '<|constrain|>json', id='a long number'),
+        pytest.param('{"a": NaN}', 'code', id='not a number'),
+        pytest.param('{"a": "\n"}', 'code', id='a control character'),
+        pytest.param('{"a": 1} b', 'code', id='and something behind it'),
+        pytest.param('{"a":' * 100_000, 'code', id='too deep to read'),
+    ],
+)
+def test_the_content_type_of_a_call_from_elsewhere(arguments: str, content_type: str) -> None:
+    """It is `json` for what the standard calls a JSON object, and reading it never fails."""
+    response = ModelResponse([ToolCallPart('a', arguments)])
+    rendered = f' to=functions.a<|channel|>commentary {content_type}<|message|>{arguments}<|call|>'
+    assert TEXT.dump_response(response) == rendered
+    assert TOKENS.dump_response(response) == ids_of(storable(rendered))
+
+
+@pytest.mark.parametrize(
+    ('part', 'text'),
+    [
+        (ToolReturnPart('a', {'x': ['\ud83d']}), '{"x":["\ufffd"]}'),
+        (ToolReturnPart('a', [{'x': '\ud83d'}, 1]), '{"x":"\ufffd"}\n1'),
+        (ToolReturnPart('a', {'x': [Path('\ud83d'), ('y', 1)]}), '{"x":["\ufffd",["y",1]]}'),
+        (ToolReturnPart('a', '\ud83d', outcome='failed'), '{"error":"\ufffd"}'),
+        (
+            RetryFeedbackPart(
+                [{'type': 'missing', 'loc': ('x',), 'msg': 'No.', 'input': '\ud83d'}],
+                retry=RetryInfo(cause='model_retry', attempt=1, max_retries=1),
+            ),
+            '\ufffd',
+        ),
+    ],
+)
+def test_values_with_a_lone_surrogate(part: Any, text: str) -> None:
+    """What JSON cannot hold is written as U+FFFD, in results, in feedback and in arguments."""
+    assert text in TEXT.dump_messages([ModelRequest([part])])
+    assert TEXT.dump_response(ModelResponse([ToolCallPart('a', {'x': '\ud83d'})])).endswith('{"x":"\ufffd"}<|call|>')
+
+
+@pytest.mark.parametrize(
     ('content', 'fields', 'text'),
     [
         ('a', {}, 'a'),
         (['a', 'b'], {}, 'a\nb'),
         (('a', 'b'), {}, 'a\nb'),
+        ({'a'}, {}, 'a'),
+        (frozenset({'a'}), {}, 'a'),
+        (deque(['a', 'b']), {}, 'a\nb'),
         (['a\nb', ''], {}, '["a\\nb",""]'),
         ([], {}, '[]'),
         ([{'x': 1.0}, 2], {}, '{"x":1.0}\n2'),
@@ -258,7 +378,7 @@ def test_a_finished_answer_from_elsewhere() -> None:
     ],
 )
 def test_tool_results(content: Any, fields: dict[str, Any], text: str) -> None:
-    """A result is one text, on commentary; twice rendered, and after it was changed in place."""
+    """A result is one text, on commentary; twice rendered, after a reload, and after it was changed in place."""
     response = TEXT.load_response(CALL)
     answered = after(response, content, **fields)
     for _ in range(2):
@@ -266,6 +386,8 @@ def test_tool_results(content: Any, fields: dict[str, Any], text: str) -> None:
         assert rendered.endswith(
             f'<|start|>functions.bash to=assistant<|channel|>commentary<|message|>{text}<|end|><|start|>assistant'
         )
+    stored = ModelMessagesTypeAdapter.dump_json([user('x'), response, answered])
+    assert history(ModelMessagesTypeAdapter.validate_json(stored)) == history([user('x'), response, answered])
     answered.parts = [replace(answered.parts[0], content='other', outcome='success')]
     assert '<|message|>other<|end|>' in history([user('x'), response, answered])
 
@@ -302,7 +424,7 @@ def test_parts_that_harmony_has_no_form_for() -> None:
     response = ModelResponse([FilePart(BinaryContent(b'x', media_type='image/png')), TextPart('Yes.')])
     rendered = history([ModelRequest([ToolAvailabilityDeltaPart(), UserPromptPart('x')]), response])
     assert rendered == (
-        '<|start|>user<|message|>x<|end|><|start|>assistant<|channel|>final<|message|>Yes.<|return|><|start|>assistant'
+        '<|start|>user<|message|>x<|end|><|start|>assistant<|channel|>final<|message|>Yes.<|end|><|start|>assistant'
     )
 
 
@@ -351,6 +473,19 @@ def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Prompter, 'BOUND', 1)
     monkeypatch.setattr('pydantic_ai_verbatim.harmony.rendering.Renderer.BOUND', 50)
     assert type(TEXT)().dump_messages(messages) == expected
+
+
+def test_an_answer_from_elsewhere_at_the_end_is_the_oracles() -> None:
+    """An answer that gpt-oss did not sample ends as openai-harmony ends it in a prompt."""
+    messages = [user('x'), ModelResponse([TextPart('y')])]
+    role = openai_harmony.Role
+    theirs = [
+        openai_harmony.Message.from_role_and_content(role.USER, 'x'),
+        openai_harmony.Message.from_role_and_content(role.ASSISTANT, 'y').with_channel('final'),
+    ]
+    conversation = openai_harmony.Conversation.from_messages([oracle.system(), *theirs])
+    completion = oracle.harmony().render_conversation_for_completion(conversation, role.ASSISTANT)
+    assert TOKENS.dump_messages(messages) == completion
 
 
 @pytest.mark.parametrize('is_finished', [False, True])

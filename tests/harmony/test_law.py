@@ -138,11 +138,13 @@ def test_a_usual_sample_stores_little() -> None:
 
 def test_a_sample_without_a_block() -> None:
     """What holds no block is kept in the response's own details, streamed too."""
-    for sample in ('', ' \n', '<|end|> <|start|>'):
-        response = through_json(TEXT.load_response(sample))
-        assert isinstance(response, ModelResponse)
-        assert not response.parts
-        assert TEXT.dump_response(response) == sample
+    for sample in ('', ' \n', '<|start|><|start|>', '<|end|>', '<|end|><|call|>', '<|end|> <|start|>'):
+        for adapter, sampled in ((TEXT, sample), (TOKENS, ids_of(sample))):
+            response = through_json(adapter.load_response(sampled))
+            assert isinstance(response, ModelResponse)
+            assert not response.parts
+            assert adapter.dump_response(response) == sampled
+            assert len((response.provider_details or {})['harmony']) == 1 + ('<|end|>' in sample)
 
 
 def test_what_is_given_back_is_the_callers() -> None:

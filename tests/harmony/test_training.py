@@ -74,6 +74,36 @@ def test_what_was_not_sampled(response: ModelResponse) -> None:
     assert not any(turn.mask)
 
 
+def test_a_sample_without_a_block_keeps_its_log_probabilities() -> None:
+    """They stand in the response's own details, as the sample does."""
+    response = through_json(TOKENS.load_response(ids_of('\n<|end|>'), logprobs=[-1.0, -2.0]))
+    tokens = TOKENS.tokens([response])
+    assert list(compress(tokens.logprobs, tokens.mask)) == [-1.0, -2.0]
+
+
+@pytest.mark.parametrize(
+    ('lead', 'body'),
+    [
+        pytest.param('<|start|>assistant', ids_of('y'), id='usual'),
+        pytest.param('<|start|>assistant', [160], id='a body that is no UTF-8'),
+        pytest.param('assistant', ids_of('y'), id='no start'),
+        pytest.param('<|end|>\n<|start|>assistant', ids_of('y'), id='a stop token'),
+        pytest.param('<|start|>', ids_of('y'), id='no role'),
+    ],
+)
+def test_the_log_probabilities_of_an_answer_whose_analysis_is_left_out(lead: str, body: list[int]) -> None:
+    """The answer keeps its own; those of what stood before its header go with the analysis."""
+    thought, header = ids_of('<|channel|>analysis<|message|>t<|end|>'), ids_of('<|channel|>final<|message|>')
+    sample = [*thought, *ids_of(lead), *header, *body, 200002]
+    response = through_json(TOKENS.load_response(sample, logprobs=[-float(at) for at in range(len(sample))]))
+    whole = TOKENS.tokens([response])
+    assert list(compress(whole.logprobs, whole.mask)) == [-float(at) for at in range(len(sample))]
+    departed = TOKENS.tokens([response, ModelRequest([UserPromptPart('y')])])
+    assert list(compress(departed.ids, departed.mask)) == [*header, *body]
+    begin = len(thought) + len(ids_of(lead))
+    assert list(compress(departed.logprobs, departed.mask)) == [-float(at) for at in range(begin, len(sample) - 1)]
+
+
 def test_log_probabilities_that_json_cannot_hold_are_unknown() -> None:
     """Minus infinity is no number in JSON, and is `None`; so is what was stored by somebody else."""
     sample = ids_of('<|channel|>final<|message|>x')
@@ -92,4 +122,6 @@ def test_as_many_log_probabilities_as_ids() -> None:
     """Another number of them is the caller's mistake."""
     with pytest.raises(UserError, match='has 3 sampled ids: give as many log-probabilities, not 1'):
         TOKENS.load_response(ids_of('<|channel|>final<|message|>'), logprobs=[0.0])
+    with pytest.raises(UserError, match='has 1 sampled ids: give as many log-probabilities, not 3'):
+        TOKENS.load_response(ids_of('<|end|>'), logprobs=[0.0, 0.0, 0.0])
     assert not TOKENS.load_response([], logprobs=[]).parts

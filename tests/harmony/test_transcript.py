@@ -18,6 +18,11 @@ from tests.harmony.test_history import ANSWER, CALL, after, user
 TOOLS = ModelRequestParameters(function_tools=[ToolDefinition(name='bash'), ToolDefinition(name='python')])
 
 
+def transcript_tools() -> str:
+    """What the tools look like behind the instructions."""
+    return transcript().rpartition('<|message|>')[2].partition('<|end|>')[0]
+
+
 def transcript(*messages: Any) -> str:
     return TEXT.dump_messages(messages, TOOLS)
 
@@ -55,23 +60,30 @@ def test_every_case_in_a_transcript(adapter: HarmonyAdapter[Any], sampled: str) 
 
 
 sampled_turns = st.lists(
-    st.sampled_from([*SAMPLES, CALL, ANSWER]).map(TEXT.load_response)
+    st.sampled_from([*SAMPLES, CALL, ANSWER, '', '<|start|><|return|>', '\n<|end|>']).map(TEXT.load_response)
     | st.sampled_from([user('x'), user('\n# Tools\n'), ModelRequest([ToolReturnPart('bash', '1'), ToolReturnPart('python', '2')])])
     | st.just(ModelRequest([SystemPromptPart('In French.')])),
     max_size=6,
 )  # fmt: skip
 
 
+instructions = st.lists(
+    st.sampled_from(['Be brief.', '\n\n', '# Tools\n', '# Tools', '## functions\n', '# Response Formats', '## x', '# Instructions\n\n', transcript_tools()]),
+    min_size=1,
+    max_size=5,
+).map(lambda pieces: ''.join([*pieces, '.']))  # fmt: skip
+
+
 @fuzzed
-@given(sampled_turns)
-def test_random_transcripts(messages: list[Any]) -> None:
+@given(instructions, sampled_turns)
+def test_random_transcripts(told: str, messages: list[Any]) -> None:
     """What was rendered, loaded and rendered again is the same."""
     messages = [
         message
         for at, message in enumerate(messages)
         if isinstance(message, ModelRequest) or at == 0 or isinstance(messages[at - 1], ModelRequest)
     ]
-    conversation = transcript(user('q'), *messages)
+    conversation = transcript(ModelRequest([SystemPromptPart(told), UserPromptPart('q')]), *messages)
     assert transcript(*TEXT.load_messages(conversation, TOOLS)) == conversation
 
 
@@ -106,6 +118,16 @@ def test_transcripts_from_elsewhere() -> None:
     ]
     (response,) = TOKENS.load_messages(ids)
     assert TOKENS.dump_response(response) == ids  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize('end', ['<|start|><|return|>', '<|start|><|start|>', '<|return|>', ''])
+def test_an_answer_without_a_block_at_the_end(end: str) -> None:
+    """What follows the last `<|start|>assistant` is a sample; where nothing does, the model has yet to speak."""
+    loaded = TEXT.load_messages(f'{TEXT.dump_messages([user("x")])}{end}')
+    assert [TEXT.dump_response(message) for message in loaded if isinstance(message, ModelResponse)] == [end][
+        : len(end)
+    ]
+    assert [TEXT.dump_messages(loaded[:1])] == [TEXT.dump_messages([user('x')])]
 
 
 @pytest.mark.parametrize('tail', ['<|return|>', '<|end|> \n', '<|start|>'])

@@ -21,7 +21,8 @@ def harmony(
     file: Annotated[
         Path,
         typer.Argument(
-            help='What was sampled after <|start|>assistant, as text or as a JSON list of token ids; - reads stdin.'
+            help='What was sampled after <|start|>assistant, as text (the file may end with a newline of its own) or as a JSON list of '
+            'token ids; - reads stdin.'
         ),
     ],
     against: Annotated[

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from ..harmony.adapter import HarmonyAdapter
 from ..harmony.encoding import o200k_harmony
-from ..harmony.grammar import MARKER
+from ..harmony.grammar import MARKER, OPENING
 from ..harmony.header import read_header
 from ..harmony.originals import original_of
 from .drift import Drift
@@ -73,7 +73,7 @@ def _block(at: int, part: TextPart | ThinkingPart | ToolCallPart) -> Table:
     table.add_row('stop token', _value(original['stop_token']))
     for name in ('lead', 'tail'):
         if name in original:
-            table.add_row(name, Folded(_marked(original[name])))
+            table.add_row(name, Folded(_marked(original[name].removeprefix(OPENING))))
     for name in ('ids', 'escaped'):
         if name in original:
             table.add_row(

@@ -2,13 +2,13 @@
 
 import re
 import sys
-from json import JSONDecodeError, loads
+from json import loads
 from pathlib import Path
 from typing import Any, cast
 
 from pydantic_ai.exceptions import UserError
 
-from ..harmony.grammar import MARKER, OPENING
+from ..harmony.grammar import MARKER, OPENING, STOP_TOKENS
 
 _STDIN = Path('-')
 _OPENING_IDS = [200006, 173781]
@@ -22,7 +22,8 @@ def read_sampled(file: Path) -> str | list[int]:
         file: Where it is; `-` is standard input.
 
     Raises:
-        UserError: The file cannot be read, is empty, is not UTF-8, or is JSON other than a list of token ids.
+        UserError: The file cannot be read, is empty, is not UTF-8, or is meant as a list of token ids and is
+            none.
     """
     name = 'standard input' if file == _STDIN else str(file)
     try:
@@ -46,13 +47,21 @@ def without_opening(sampled: str | list[int]) -> str | list[int]:
 
 
 def _text_or_ids(text: str, name: str) -> str | list[int]:
-    """Take a JSON list of whole numbers for token ids, and what is no JSON for text as it is."""
+    """Take a JSON list of whole numbers for token ids, and what is meant as nothing else for text as it is."""
     try:
         loaded: Any = loads(text)
-    except (JSONDecodeError, RecursionError):
-        if _BEGINS_LIST.match(text) and not MARKER.search(text):
-            raise UserError(f'{name} begins like a list of token ids, and is no valid JSON.') from None
-        return text
+    except (ValueError, RecursionError):
+        loaded = None
     if isinstance(loaded, list) and all(type(token) is int for token in cast('list[Any]', loaded)):
         return cast('list[int]', loaded)
-    raise UserError(f'{name} is JSON, but not a list of token ids: give that list, or the sampled text as it is.')
+    if isinstance(loaded, dict) and 'choices' in loaded:
+        raise UserError(f"{name} is a server's reply: give the text of its choice as it is, or its token ids.")
+    if _BEGINS_LIST.match(text) and not MARKER.search(text):
+        raise UserError(f'{name} begins like a list of token ids, and is no JSON list of whole numbers.')
+    return _without_newline(text)
+
+
+def _without_newline(text: str) -> str:
+    """Take away the newline that ends a file of lines; in a body that has no end it may have been sampled."""
+    sampled = text.removesuffix('\n').removesuffix('\r')
+    return sampled if sampled.endswith(STOP_TOKENS) else text

@@ -86,7 +86,8 @@ class HarmonyAdapter(Generic[S]):
 
         Args:
             conversation: The transcript, from its first `<|start|>`: text, or token ids.
-            parameters: As for `load_response`.
+            parameters: As for `load_response`; the tools and the output schema that follow the instructions are theirs.
+                Without them, the instructions end where those sections seem to begin.
 
         Raises:
             UserError: It does not start with `<|start|>`: it is a sample, which `load_response` loads.
@@ -160,7 +161,8 @@ class HarmonyAdapter(Generic[S]):
         **options: Unpack[PromptOptions],
     ) -> Tokens:
         """Render a whole conversation to train on; the arguments are those of `dump_messages`."""
-        return tokens_of(self._token_prompter().spans(messages, parameters, options))
+        prompter = self._token_prompter()
+        return tokens_of(prompter.spans(messages, parameters, options), prompter.renderer.codec)
 
     def tokens_by_turn(
         self,
@@ -174,7 +176,8 @@ class HarmonyAdapter(Generic[S]):
         """
         prompter = self._token_prompter()
         responses = [at for at, message in enumerate(messages_given(messages)) if isinstance(message, ModelResponse)]
-        return [tokens_of(prompter.spans(messages[: at + 1], parameters, options), only=at) for at in responses]
+        codec = prompter.renderer.codec
+        return [tokens_of(prompter.spans(messages[: at + 1], parameters, options), codec, at) for at in responses]
 
     def _token_prompter(self) -> Prompter[list[int]]:
         self._token_renderer()

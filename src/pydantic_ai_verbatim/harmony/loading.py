@@ -51,9 +51,13 @@ class Loader(Generic[S]):
         read = read_pieces(self._codec.pieces(header), after_start=gap.endswith(START))
         role = ROLE if read.text.startswith(ROLE) else ''
         original: dict[str, Any] = {'header': read.text.removeprefix(role)}
-        if gap + role != ('' if place.first else OPENING):
-            original['lead'] = gap + role
-        name = repair_tool_name(read.tool_name or '', self._declared)
+        before = (OPENING if place.first else '') + gap + role
+        if before != OPENING:
+            original['lead'] = before
+        sampled_name = read.tool_name or ''
+        name = repair_tool_name(sampled_name, self._declared)
+        if name != sampled_name:
+            original['repaired'] = name
         return Head(kind_of(read), name, {**views(read), KEY: original})
 
     def part(self, block: Block[S], place: Place, tail: S | None = None) -> SpokenPart:
@@ -77,17 +81,24 @@ class Loader(Generic[S]):
         self._keep_exact(part, self._codec.sampled(block) + (tail or self._codec.empty), place, original)
         return part
 
+    def without_blocks(self, tail: S | None) -> dict[str, Any]:
+        """Give the response's own details for a sample that holds no block.
+
+        Args:
+            tail: The sample, if it holds anything.
+        """
+        sampled = tail or self._codec.empty
+        original: dict[str, Any] = {'tail': self._codec.read(sampled)}
+        if self._renderer.without_blocks(original) != sampled:
+            original[self._codec.exact_key] = self._codec.exact(sampled)
+        return {KEY: original}
+
     def _keep_exact(self, part: SpokenPart, sampled: S, place: Place, original: dict[str, Any]) -> None:
-        """Add the exact sample to an original whose pieces do not give it back."""
+        """Add the exact sample, from the `<|start|>` on, to an original whose pieces do not give it back."""
         rendered = self._renderer.render(said(part, self._codec), place)
-        if rendered and rendered.data == sampled:
-            return
-        if not place.first and 'lead' not in original:
-            if sampled[: len(self._codec.opening)] == self._codec.opening:
-                sampled = sampled[len(self._codec.opening) :]
-            else:
-                original['lead'] = OPENING
-        original[self._codec.exact_key] = self._codec.exact(sampled)
+        if rendered is None or rendered.data != sampled:
+            before = self._codec.opening if place.first else self._codec.empty
+            original[self._codec.exact_key] = self._codec.exact(before + sampled)
 
 
 def new_part(head: Head, body: str) -> SpokenPart:
@@ -107,7 +118,6 @@ class Sample(Generic[S]):
     """
 
     def __init__(self, renderer: Renderer[S], parameters: ModelRequestParameters | None) -> None:
-        self._codec = renderer.codec
         self._loader = Loader(renderer, parameters.tool_defs if parameters else ())
         self._reader = BlockReader(renderer.codec.parser())
         self._parts: list[SpokenPart] = []
@@ -125,7 +135,7 @@ class Sample(Generic[S]):
             self._add(block)
         details = None
         if self._last is None:
-            details = without_blocks(tail or self._codec.empty, self._codec)
+            details = self._loader.without_blocks(tail)
         elif tail:
             self._parts[-1] = self._loader.part(*self._last, tail)
         return ModelResponse(list(self._parts), provider_name=PROVIDER_NAME, provider_details=details)
@@ -141,11 +151,3 @@ def load_sample(sample: S, renderer: Renderer[S], parameters: ModelRequestParame
     loading = Sample(renderer, parameters)
     loading.feed(sample)
     return loading.flush()
-
-
-def without_blocks(tail: S, codec: Codec[S]) -> dict[str, Any]:
-    """Give the response's own details for a sample that holds no block."""
-    original: dict[str, Any] = {'tail': codec.read(tail)}
-    if codec.marked(original['tail']) != tail:
-        original[codec.exact_key] = codec.exact(tail)
-    return {KEY: original}

@@ -1,15 +1,17 @@
 """What was sampled, kept beside what it means: a block's original in the `provider_details` of its part.
 
-The original is the header's text, the stop token, and what lies between blocks where that is unusual; the body is the
-part's own text. The exact ids (or escaped text) are added only where these cannot give the sample back. Whatever is
+The original is the header's text, the stop token, and, where that is unusual, what lies between blocks and what a
+tool's name was repaired into; the body is the part's own text. The exact ids (or escaped text) are added only where these cannot give the sample back. Whatever is
 stored may have come from an untrusted client: reading it here gives the right types or nothing.
 """
 
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple, cast
 
 from pydantic_ai.messages import TextPart, ThinkingPart, ToolCallPart
+from pydantic_core import PydanticSerializationError
 
-from .codec import Codec
+from .codec import Codec, storable_value
 from .header import Header
 from .parser import S
 
@@ -54,8 +56,11 @@ class Said(NamedTuple):
         phase: The phase in the details.
         header: The stored header without its role; `None` if there is no original.
         stop_token: The stored stop token.
-        lead: What was stored of what stands before the header, role included; `None` is what is usual in its place.
+        lead: What was stored of what stands before the header: all since the block before, or, of a first block,
+            from the prompt's own `<|start|>assistant` on. `None` is `<|start|>assistant`. One that begins with this
+            and goes on is a first block's, since behind another block it would be a header.
         tail: What was stored of what stands behind the block.
+        repaired: The name that the sampled name of the tool was repaired into; `None` if it was not.
         headless: Whether the original is a header without a body.
         exact: The exact sample; `None` if the rest gives it back.
     """
@@ -70,6 +75,7 @@ class Said(NamedTuple):
     stop_token: str | None
     lead: str | None
     tail: str
+    repaired: str | None
     headless: bool
     exact: str | tuple[int, ...] | None
 
@@ -108,7 +114,7 @@ def said(part: SpokenPart, codec: Codec[S]) -> Said:
     exact = own.get(codec.exact_key)
     return Said(
         kind=_KINDS[part.part_kind],
-        text=body if isinstance(body, str) else cast('ToolCallPart', part).args_as_json_str(),
+        text=body if isinstance(body, str) else _as_json(cast('ToolCallPart', part)),
         tool_name=tool_name,
         channel=_text(details.get('channel')),
         content_type=_text(details.get('content_type')),
@@ -117,9 +123,17 @@ def said(part: SpokenPart, codec: Codec[S]) -> Said:
         stop_token=_text(own.get('stop_token')),
         lead=_text(own.get('lead')),
         tail=_text(own.get('tail')) or '',
+        repaired=_text(own.get('repaired')),
         headless=own.get('ended_in_header') is True,
         exact=None if exact is None else codec.hashable(exact),
     )
+
+
+def _as_json(call: ToolCallPart) -> str:
+    try:
+        return call.args_as_json_str()
+    except PydanticSerializationError:  # a lone surrogate
+        return replace(call, args=storable_value(call.args)).args_as_json_str()
 
 
 def _text(value: Any) -> str | None:

@@ -27,13 +27,15 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 from pydantic_ai.models import ModelRequestParameters
+from pydantic_core import PydanticSerializationError
 
-from pydantic_ai_verbatim.tool_returns import item_texts, joined
+from pydantic_ai_verbatim.tool_returns import collections_as_lists, item_texts, joined
 
+from .codec import storable_value
 from .given import date_given, messages_given, options_given, parameters_given
 from .grammar import CHANNEL
 from .header import read_header
-from .originals import KEY, original_of
+from .originals import original_of
 from .parser import S
 from .preamble import preamble
 from .rendering import Renderer, addressed
@@ -46,13 +48,13 @@ class Span(NamedTuple, Generic[S]):
         data: Its text or ids.
         message: The place of its message in the history.
         sampled: The same as it was sampled, if the model wrote it.
-        part: The part it was rendered from, if it is a block.
+        details: The details of the part or the response that it was rendered from, if the model wrote it.
     """
 
     data: S
     message: int
     sampled: S | None = None
-    part: ModelResponsePart | None = None
+    details: dict[str, Any] | None = None
 
 
 class Kept(NamedTuple):
@@ -139,12 +141,14 @@ def _before_answer(
 
 
 def _is_finished_answer(part: ModelResponsePart, calls_follow: bool) -> bool:
-    if not isinstance(part, TextPart) or (part.provider_details or {}).get('phase') == 'commentary':
+    """Whether a part ends its turn: a sampled text by its channel and its stop token, another one if no call follows."""
+    if not isinstance(part, TextPart):
         return False
-    original = original_of(part.provider_details)
+    details = part.provider_details or {}
+    original = original_of(details)
     if 'header' in original:
-        return original.get('stop_token') is not None
-    return bool(part.content) and not calls_follow
+        return details.get('channel') == 'final' and original.get('stop_token') is not None
+    return bool(part.content) and not calls_follow and details.get('phase') != 'commentary'
 
 
 def _is_analysis(part: ModelResponsePart) -> bool:
@@ -182,7 +186,16 @@ def _header_and_text(
     part: ModelRequestPart, channels: dict[str, Any], functions: Collection[str]
 ) -> tuple[str, str] | None:
     """Give the header and the body of a message; `None` for what upstream keeps in a request for itself."""
+    try:
+        return _as_it_is(part, channels, functions)
+    except PydanticSerializationError:  # its content holds a lone surrogate, which JSON cannot
+        part = replace(cast('ToolReturnPart', part), content=storable_value(cast('Any', part).content))
+        return _as_it_is(part, channels, functions)
+
+
+def _as_it_is(part: ModelRequestPart, channels: dict[str, Any], functions: Collection[str]) -> tuple[str, str] | None:
     if isinstance(part, ToolReturnPart):
+        (part,) = cast('list[ToolReturnPart]', collections_as_lists(ModelRequest([part])).parts)
         return _tool_header(part.tool_name, part.tool_call_id, channels, functions), _tool_text(part)
     if isinstance(part, UserPromptPart):
         return 'user', _user_text(part)
@@ -206,11 +219,6 @@ def _tool_header(name: str, call_id: str, channels: dict[str, Any], functions: C
 
 
 def _tool_text(part: ToolReturnPart) -> str:
-    if isinstance(part.content, str):
-        return part.model_response_str()
-    content: Any = part.content
-    if isinstance(content, tuple):
-        part = replace(part, content=list(cast('tuple[Any, ...]', content)))
     texts = item_texts(part)
     if texts is not None:
         return joined(part, texts)
@@ -312,12 +320,11 @@ class Prompter(Generic[S]):
         if blocks:
             yield Span(codec.opening, at)
             for part, block in blocks:
-                data = block.history if kept.is_history else block.data
-                yield Span(data, at, block.data if block.sampled else None, part)
-        elif not message.parts and KEY in (message.provider_details or {}):
-            sampled = self.renderer.render_response(message)
+                data = block.history if kept.is_history or not block.sampled else block.data
+                yield Span(data, at, block.data if block.sampled else None, part.provider_details)
+        elif (sampled := self.renderer.render_blockless(message)) is not None:
             yield Span(codec.opening, at)
-            yield Span(codec.as_history(sampled) if kept.is_history else sampled, at, sampled)
+            yield Span(codec.as_history(sampled) if kept.is_history else sampled, at, sampled, message.provider_details)
 
 
 def fingerprint(part: ModelRequestPart | ModelResponsePart) -> tuple[object, ...] | None:

@@ -8,17 +8,17 @@ exact sample, which has to say what the rest of the original says.
 
 import re
 from collections.abc import Callable, Collection, Hashable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, Generic, cast
+from json import JSONDecoder
+from typing import Any, Generic, NoReturn, cast
 
 from pydantic_ai.messages import ModelResponse, ModelResponsePart, ToolCallPart
-from pydantic_core import from_json
 
 from .codec import Codec
 from .grammar import CALL, END, MESSAGE, OPENING, RETURN, ROLE, START, STOP_TOKENS
 from .header import NAMESPACE, Header, read_header, read_pieces, repair_tool_name
-from .originals import SPOKEN, Place, Said, kind_of, original_of, said, views
+from .originals import SPOKEN, Place, Said, SpokenPart, kind_of, original_of, said, views
 from .parser import Block, S, cut
 
 _GAP = re.compile(rf'(?:\s*{re.escape(START)})*')
@@ -63,7 +63,7 @@ class Renderer(Generic[S]):
 
     def render_parts(
         self, parts: Iterable[ModelResponsePart], functions: Collection[str] = ()
-    ) -> list[tuple[ModelResponsePart, Rendered[S]]]:
+    ) -> list[tuple[SpokenPart, Rendered[S]]]:
         """Render the parts of one response, in order; a part that says nothing is left out.
 
         Args:
@@ -73,7 +73,7 @@ class Renderer(Generic[S]):
         spoken = [part for part in parts if isinstance(part, SPOKEN)]
         calls = [part.part_kind == 'tool-call' for part in spoken]
         last_call = max((at for at, is_call in enumerate(calls) if is_call), default=-1)
-        blocks: list[tuple[ModelResponsePart, Rendered[S]]] = []
+        blocks: list[tuple[SpokenPart, Rendered[S]]] = []
         after_open = False
         for at, part in enumerate(spoken):
             is_function = calls[at] and cast('ToolCallPart', part).tool_name in functions
@@ -86,19 +86,27 @@ class Renderer(Generic[S]):
 
     def render_response(self, response: ModelResponse) -> S:
         """Render a whole response as what was sampled."""
+        sample = self.render_blockless(response)
         blocks = self.render_parts(response.parts)
-        if blocks:
-            return self.codec.join(block.data for _, block in blocks)
-        return self._without_blocks(original_of(response.provider_details))
+        return self.codec.join([block.data for _, block in blocks] if sample is None else [sample])
 
-    def _without_blocks(self, original: dict[str, Any]) -> S:
+    def render_blockless(self, response: ModelResponse) -> S | None:
+        """Render a sample that held no block; `None` if the response has parts, or no true original of its own."""
+        return None if response.parts else self.without_blocks(original_of(response.provider_details))
+
+    def without_blocks(self, original: dict[str, Any]) -> S | None:
+        """Render a response's own original; `None` if it is not true.
+
+        As behind a block, text alone gives white space and `<|start|>`s: stop tokens need the exact sample.
+        """
         tail, exact = original.get('tail'), self.codec.hashable(original.get(self.codec.exact_key))
-        if exact is not None:
-            sample = self.codec.from_exact(exact)
-        else:
-            sample = self.codec.marked(tail if isinstance(tail, str) else '')
+        if not isinstance(tail, str):
+            return None
+        if exact is None:
+            return self.codec.marked(tail) if _BLANK.fullmatch(tail) else None
+        sample = self.codec.from_exact(exact)
         blocks, _ = cut(self.codec.parser(), sample)
-        return self.codec.join([] if blocks else [sample])
+        return None if blocks or self.codec.read(sample) != tail else sample
 
     def message(self, header: str, body: str) -> S:
         """Render a message that is not the model's.
@@ -112,7 +120,7 @@ class Renderer(Generic[S]):
         return block.data
 
     def _message(self, header: str, body: str) -> Rendered[S]:
-        return self._rendered(self._block(START + header, body, END), sampled=False, is_open=False)
+        return self._block(START + header, body, END, sampled=False)
 
     def render(self, what: Said, place: Place) -> Rendered[S] | None:
         """Render what a part says; `None` if that is nothing."""
@@ -133,15 +141,21 @@ class Renderer(Generic[S]):
         return block
 
     def _original(self, what: Said, place: Place) -> Rendered[S] | None:
-        return self._from_exact(what, place) or self._from_pieces(what, place)
+        rendered = self._from_exact(what, place) or self._from_pieces(what, place)
+        if rendered is None or what.exact is None:
+            return rendered
+        end = self.codec.from_exact(what.exact)[-len(rendered.data) :]
+        return replace(rendered, sampled=end == rendered.data)
 
     def _from_exact(self, what: Said, place: Place) -> Rendered[S] | None:
         """Render the exact sample, if it is still true."""
         if what.exact is None:
             return None
-        sample = self.codec.from_exact(what.exact)
-        if what.lead is None and not place.first:
-            sample = self.codec.opening + sample
+        sample, opening = self.codec.from_exact(what.exact), self.codec.opening
+        if place.first:
+            if sample[: len(opening)] != opening:
+                return None
+            sample = sample[len(opening) :]
         blocks, tail = cut(self.codec.parser(), sample)
         if len(blocks) != 1 or not self._is_true(blocks[0], tail, what, place):
             return None
@@ -152,9 +166,9 @@ class Renderer(Generic[S]):
         gap = self.codec.read(block.lead)
         header = read_pieces(self.codec.pieces(block.header), after_start=gap.endswith(START))
         role = ROLE if header.text.startswith(ROLE) else ''
-        usual = '' if place.first else OPENING
+        before = (OPENING if place.first else '') + gap + role
         return (
-            (gap + role, header.text.removeprefix(role)) == (usual if what.lead is None else what.lead, what.header)
+            (before, header.text.removeprefix(role)) == (OPENING if what.lead is None else what.lead, what.header)
             and (block.stop_token, self.codec.read(tail or self.codec.empty)) == (what.stop_token, what.tail)
             and (gap.startswith(START) or not place.after_open)
             and (_is_headless(what) if block.body is None else _reads_to(header, what))
@@ -179,13 +193,17 @@ class Renderer(Generic[S]):
         header = read_header(role + what.header, after_start=after_start)
         if header.role not in (None, ROLE) or not _reads_to(header, what):
             return None
-        return self._rendered(self._block(lead + what.header, what.text, tail), sampled=True, is_open=is_open)
+        return self._block(lead + what.header, what.text, tail, sampled=True, is_open=is_open)
 
     def _rendered(self, data: S, *, sampled: bool, is_open: bool) -> Rendered[S]:
+        """Give what has no body, or one that was parsed, so that each `<|return|>` in it ends a block."""
         return Rendered(data, self.codec.as_history(data), sampled, is_open)
 
-    def _block(self, header: str, body: str, end: str) -> S:
-        return self.codec.marked(header + MESSAGE) + self.codec.plain(body) + self.codec.marked(end)
+    def _block(self, header: str, body: str, end: str, *, sampled: bool, is_open: bool = False) -> Rendered[S]:
+        begin = self.codec.marked(header + MESSAGE) + self.codec.plain(body)
+        data = begin + self.codec.marked(end)
+        history = begin + self.codec.marked(end.replace(RETURN, END)) if RETURN in end else data
+        return Rendered(data, history, sampled, is_open)
 
     def _new(self, what: Said, place: Place) -> Rendered[S] | None:
         """Render a part that was not sampled, or is no longer what was."""
@@ -193,15 +211,22 @@ class Renderer(Generic[S]):
             return None
         header, stop_token = _canonical(what, place)
         lead = '' if place.first else OPENING
-        return self._rendered(self._block(lead + header, what.text, stop_token), sampled=False, is_open=False)
+        return self._block(lead + header, what.text, stop_token, sampled=False)
 
 
 def _lead(what: Said, place: Place) -> str | None:
-    """Give what stands before the header; `None` if what is stored is more than white space, `<|start|>`s and a role."""
+    """Give what stands before the header in this place; `None` if what is stored cannot be rendered.
+
+    That is more than white space, `<|start|>`s and a role; and a header that begins with another role, where its
+    `<|start|>` is left out: a block does not take what stood before it to another place.
+    """
     usual = '' if place.first else OPENING
-    if what.lead is None or (place.after_open and not what.lead.startswith(START)):
+    if what.lead is None:
         return usual
-    return what.lead if _GAP.fullmatch(what.lead.removesuffix(ROLE)) else None
+    if place.first != what.lead.startswith(OPENING) or (place.after_open and not what.lead.startswith(START)):
+        return None if read_header(what.header or '', after_start=what.lead.endswith(START)).role else usual
+    lead = what.lead.removeprefix(OPENING) if place.first else what.lead
+    return lead if _GAP.fullmatch(lead.removesuffix(ROLE)) else None
 
 
 def _ends_well(what: Said) -> bool:
@@ -216,15 +241,20 @@ def _is_headless(what: Said) -> bool:
 
 
 def _reads_to(header: Header, what: Said) -> bool:
-    """Whether a header says what the part says; of a repaired tool name, what it was repaired from."""
+    """Whether a header says what the part says."""
     named = views(header)
     return (
         not what.headless
         and kind_of(header) == what.kind
         and (named['channel'], named['content_type']) == (what.channel, what.content_type)
         and named.get('phase') == what.phase
-        and repair_tool_name(header.tool_name or '', [what.tool_name]) == what.tool_name
+        and _calls(header.tool_name or '', what)
     )
+
+
+def _calls(name: str, what: Said) -> bool:
+    """Whether a sampled name is the name of the tool that a part calls, or was repaired into it."""
+    return what.tool_name == (name if what.repaired is None else repair_tool_name(name, [what.repaired]))
 
 
 def _canonical(what: Said, place: Place) -> tuple[str, str]:
@@ -250,7 +280,15 @@ def addressed(tool_name: str, *, is_function: bool) -> tuple[str, str]:
 
 
 def _type_of(arguments: str) -> str:
+    """Give `json` for a JSON object by the standard, however long its numbers are."""
     try:
-        return 'json' if isinstance(from_json(arguments), dict) else 'code'
-    except ValueError:
+        return 'json' if isinstance(_JSON.decode(arguments), dict) else 'code'
+    except (ValueError, RecursionError):
         return 'code'
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+_JSON = JSONDecoder(parse_int=str, parse_float=str, parse_constant=_no_constant)

@@ -12,7 +12,7 @@ from pydantic_ai.messages import ModelResponse, ModelResponseStreamEvent
 from pydantic_ai.models import ModelRequestParameters
 
 from .given import chunk_given
-from .loading import PROVIDER_NAME, Head, Loader, new_part, without_blocks
+from .loading import PROVIDER_NAME, Head, Loader, new_part
 from .originals import Place
 from .parser import Block, Closed, Collector, Delta, Event, Headless, Opened, S
 from .rendering import Renderer
@@ -62,7 +62,7 @@ class HarmonyStream(Generic[S]):
         events = [streamed for event in self._parser.flush() for streamed in self._take(event)]
         tail = self._collector.tail
         if self._last is None:
-            self.provider_details = without_blocks(tail or self._codec.empty, self._codec)
+            self.provider_details = self._loader.without_blocks(tail)
         elif tail is not None:
             events += self._complete(self._last, tail)
         return events

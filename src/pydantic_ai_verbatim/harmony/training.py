@@ -8,11 +8,17 @@ from typing import Any, cast
 from pydantic_ai.exceptions import UserError
 from pydantic_ai.messages import ModelResponse, ModelResponsePart
 
+from .codec import Codec
+from .grammar import ROLE
 from .originals import KEY, original_of
+from .parser import cut
 from .prompt import Span
 from .rendering import Renderer
 
 LogProbs = Sequence[float | None]
+
+_OWN, _LEAD = 'logprobs', 'lead_logprobs'
+"""Where those of a block's ids are stored, from its header on, and those of the ids before it."""
 
 
 @dataclass(frozen=True)
@@ -44,32 +50,49 @@ class Tokens:
         self.logprobs.extend(value if is_sampled else None for value, is_sampled in zip(known, mask, strict=True))
 
 
-def tokens_of(spans: Iterable[Span[list[int]]], only: int | None = None) -> Tokens:
+def tokens_of(spans: Iterable[Span[list[int]]], codec: Codec[list[int]], only: int | None = None) -> Tokens:
     """Put the spans of a prompt together.
 
     Args:
         spans: The spans.
+        codec: What they are made of.
         only: The place of the one message whose sampled tokens count as such, if not all do.
     """
     tokens = Tokens()
     for span in spans:
         if only in (None, span.message):
-            tokens.add(span.data, span.sampled, _logprobs_of(span.part))
+            tokens.add(span.data, span.sampled, _logprobs_of(span, codec))
         else:
             tokens.add(span.data)
     return tokens
 
 
-def _logprobs_of(part: ModelResponsePart | None) -> LogProbs | None:
-    details: dict[str, Any] | None = getattr(part, 'provider_details', None)
-    stored = original_of(details).get('logprobs')
-    if not isinstance(stored, list):
+def _logprobs_of(span: Span[list[int]], codec: Codec[list[int]]) -> LogProbs | None:
+    """Give what is known of a block and of what stands before it, each where it has as many ids as it had."""
+    original = original_of(span.details)
+    if _OWN not in original:
         return None
+    size = _size_of_lead(span.data, codec)
+    return _known(original.get(_LEAD), size) + _known(original[_OWN], len(span.data) - size)
+
+
+def _known(stored: Any, size: int) -> list[float | None]:
+    if not isinstance(stored, list) or len(cast('list[Any]', stored)) != size:
+        return [None] * size
     return [value if isinstance(value, float) else None for value in cast('list[Any]', stored)]
 
 
+def _size_of_lead(ids: list[int], codec: Codec[list[int]]) -> int:
+    """Count the ids before the header of a block, which a block leaves behind where it has become the first one."""
+    blocks, _ = cut(codec.parser(), ids)
+    if not blocks:
+        return 0
+    role = codec.marked(ROLE)
+    return len(blocks[0].lead) + (len(role) if blocks[0].header[: len(role)] == role else 0)
+
+
 def with_logprobs(response: ModelResponse, logprobs: LogProbs, renderer: Renderer[list[int]]) -> ModelResponse:
-    """Keep the log-probabilities of a response's sampled ids, each part's beside its original.
+    """Keep the log-probabilities of a response's sampled ids, each part's (or a blockless response's) by its original.
 
     Args:
         response: The response.
@@ -79,15 +102,19 @@ def with_logprobs(response: ModelResponse, logprobs: LogProbs, renderer: Rendere
     Raises:
         UserError: There are more or fewer of them than ids.
     """
-    blocks = renderer.render_parts(response.parts)
-    size = sum(len(block.data) for _, block in blocks)
-    if blocks and size != len(logprobs):
+    size = len(renderer.render_response(response))
+    if size != len(logprobs):
         raise UserError(f'The response has {size} sampled ids: give as many log-probabilities, not {len(logprobs)}.')
+    stored = [_stored(value) for value in logprobs]
+    if not response.parts:
+        return replace(response, provider_details=_with_logprobs(response.provider_details, [], stored))
     parts: list[ModelResponsePart] = []
     at = 0
-    for part, block in blocks:
+    for part, block in renderer.render_parts(response.parts):
+        own = at + _size_of_lead(block.data, renderer.codec)
         end = at + len(block.data)
-        parts.append(_with_details(part, [_stored(value) for value in logprobs[at:end]]))
+        details = _with_logprobs(part.provider_details, stored[at:own], stored[own:end])
+        parts.append(replace(part, provider_details=details))
         at = end
     return replace(response, parts=parts)
 
@@ -97,6 +124,6 @@ def _stored(value: float | None) -> float | None:
     return float(value) if value is not None and isfinite(value) else None
 
 
-def _with_details(part: ModelResponsePart, logprobs: list[float | None]) -> ModelResponsePart:
-    details = part.provider_details or {}
-    return replace(part, provider_details={**details, KEY: {**original_of(details), 'logprobs': logprobs}})
+def _with_logprobs(details: dict[str, Any] | None, lead: list[float | None], own: list[float | None]) -> dict[str, Any]:
+    kept = {_LEAD: lead, _OWN: own} if lead else {_OWN: own}
+    return {**(details or {}), KEY: {**original_of(details), **kept}}

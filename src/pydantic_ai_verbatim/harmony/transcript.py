@@ -22,9 +22,10 @@ from .grammar import ROLE, START
 from .header import Header, read_header, read_pieces
 from .loading import load_sample
 from .parser import Block, S, cut
+from .preamble import preamble
 from .rendering import Renderer
 
-_SECTIONS = ('\n\n# Tools\n', '\n\n# Response Formats\n')
+_HEADINGS = ('\n\n# Tools\n\n## functions\n', '\n\n# Response Formats\n\n## ')
 
 
 class Transcript(Generic[S]):
@@ -55,7 +56,11 @@ class Transcript(Generic[S]):
                 'A transcript starts with `<|start|>`; this looks like a sample: use `load_response`, '
                 'or put `<|start|>assistant` in front of it.'
             )
-        if blocks and self._codec.sampled(blocks[-1])[-len(self._codec.opening) :] == self._codec.opening:
+        if (
+            blocks
+            and blocks[-1].cut
+            and self._codec.sampled(blocks[-1])[-len(self._codec.opening) :] == self._codec.opening
+        ):
             tail = blocks.pop().lead[: -len(self._codec.marked(START))]
         for block in blocks:
             self._add(block)
@@ -100,7 +105,7 @@ class Transcript(Generic[S]):
             case 'system':
                 return None
             case 'developer':
-                instructions = _instructions(text)
+                instructions = self._instructions(text)
                 return SystemPromptPart(instructions) if instructions else None
             case 'user':
                 return UserPromptPart(text)
@@ -115,9 +120,21 @@ class Transcript(Generic[S]):
             return ToolReturnPart(name, text)
         return ToolReturnPart(name, text, tool_call_id=calls.popleft())
 
+    def _instructions(self, developer: str) -> str:
+        """Give what a developer message says before its tools and its output schema: those of the parameters, if known."""
+        text = f'\n\n{developer}'
+        for section in _sections(self._parameters) if self._parameters else ():
+            if text.endswith(section):
+                return _without_heading(text.removesuffix(section))
+        ends = [at for at in map(text.rfind, _HEADINGS) if at >= 0]
+        return _without_heading(text[: min(ends, default=len(text))])
 
-def _instructions(developer: str) -> str:
-    """Give what a developer message says before its tools and its output schema."""
-    text = f'\n\n{developer}'
-    end = min(at for at in (len(text), *map(text.find, _SECTIONS)) if at >= 0)
-    return text[2:end].removeprefix('# Instructions\n\n')
+
+def _sections(parameters: ModelRequestParameters) -> list[str]:
+    """Give what may follow the instructions: tools and output schema, as they are and spelled out."""
+    prompts = [preamble(parameters, spell_out=spell_out) for spell_out in (False, True)]
+    return [''.join(f'\n\n{message.body}' for message in prompt[1:]) for prompt in prompts]
+
+
+def _without_heading(text: str) -> str:
+    return text.removeprefix('\n\n').removeprefix('# Instructions\n\n')
