@@ -233,7 +233,7 @@ class StreamRepair:
         deltas = [self._delta(choice, number, closes=closes) for choice, number in zip(choices, numbers, strict=True)]
         delta = deltas[0] if len(deltas) == 1 else _joined(deltas)
         reason = self._reason(reasons, numbers)
-        self._ended.update(number for number, reason in zip(numbers, reasons, strict=True) if reason['finish_reason'])
+        self._ended.update(number for number, own in zip(numbers, reasons, strict=True) if own['finish_reason'])
         closes = reason['finish_reason'] is not None
         delta = {**delta, **self._held_halves(delta)} if closes and self._halves else delta
         text = fields.joined_text(delta.get('content'))
