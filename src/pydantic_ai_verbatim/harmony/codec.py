@@ -15,7 +15,7 @@ from pydantic_core import to_jsonable_python
 
 from .encoding import Encoding
 from .grammar import END, MESSAGE, OPENING, RETURN, SPECIAL_TOKENS, pieces_of
-from .parser import Block, Parser, S, TextParser, TokenParser
+from .parser import Block, Parser, S, TextParser, TokenParser, cut
 
 _RETURN_ID, _END_ID = SPECIAL_TOKENS[RETURN], SPECIAL_TOKENS[END]
 _MARKERS_BY_ID = {token: marker for marker, token in SPECIAL_TOKENS.items()}
@@ -94,12 +94,12 @@ class Codec(ABC, Generic[S]):
         """Give the sample as JSON can hold it without loss."""
 
     @abstractmethod
-    def hashable(self, stored: Any) -> str | tuple[int, ...] | None:
-        """Check what `exact` gave, after it was stored; `None` if it is anything else, from elsewhere."""
+    def exact_in(self, original: dict[str, Any]) -> str | tuple[int, ...] | None:
+        """Find what `exact` gave in an original; `None` if it is not there, or is anything else, from elsewhere."""
 
     @abstractmethod
     def from_exact(self, stored: str | tuple[int, ...]) -> S:
-        """Take back what `hashable` gave."""
+        """Take back what `exact_in` gave."""
 
     def sampled(self, block: Block[S]) -> S:
         """Give a block as it was sampled."""
@@ -150,13 +150,22 @@ class TextCodec(Codec[str]):
         """Escape a text; unlike JSON's own escapes, these keep two lone surrogates in a row apart."""
         return sampled.encode('unicode_escape').decode('ascii')
 
-    def hashable(self, stored: Any) -> str | None:
-        """Check an escaped text."""
-        return stored if isinstance(stored, str) and _ESCAPED.fullmatch(stored) else None
+    def exact_in(self, original: dict[str, Any]) -> str | None:
+        """Find the escaped text."""
+        return _escaped_in(original)
 
     def from_exact(self, stored: str | tuple[int, ...]) -> str:
         """Take back an escaped text."""
-        return codecs.decode(cast('str', stored), 'unicode_escape')
+        return _unescaped(cast('str', stored))
+
+
+def _escaped_in(original: dict[str, Any]) -> str | None:
+    stored = original.get(TextCodec.exact_key)
+    return stored if isinstance(stored, str) and _ESCAPED.fullmatch(stored) else None
+
+
+def _unescaped(stored: str) -> str:
+    return codecs.decode(stored, 'unicode_escape')
 
 
 class TokenCodec(Codec[list[int]]):
@@ -233,14 +242,24 @@ class TokenCodec(Codec[list[int]]):
         """Give the ids, as Python's own integers."""
         return [int(token) for token in sampled]
 
-    def hashable(self, stored: Any) -> tuple[int, ...] | None:
-        """Check that these are ids of this vocabulary."""
+    def exact_in(self, original: dict[str, Any]) -> str | tuple[int, ...] | None:
+        """Find the ids, if they are of this vocabulary, or else the text of a sample that was loaded as text."""
+        stored = original.get(self.exact_key)
         if not isinstance(stored, list):
-            return None
+            return _escaped_in(original)
         ids = tuple(cast('list[Any]', stored))
         known = all(type(token) is int and 0 <= token < self.encoding.vocabulary_size for token in ids)
         return ids if known else None
 
     def from_exact(self, stored: str | tuple[int, ...]) -> list[int]:
-        """Take back ids."""
-        return list(cast('tuple[int, ...]', stored))
+        """Take back ids, or encode a text, its bodies as ordinary text."""
+        return self._of_text(_unescaped(stored)) if isinstance(stored, str) else list(stored)
+
+    def _of_text(self, sample: str) -> list[int]:
+        blocks, tail = cut(TextParser(), sample)
+        ids: list[int] = []
+        for block in blocks:
+            ids += self.marked(block.lead + block.header)
+            ids += [] if block.body is None else self.marked(MESSAGE) + self.plain(block.body)
+            ids += self.marked(block.stop_token or '')
+        return ids + self.marked(tail or '')

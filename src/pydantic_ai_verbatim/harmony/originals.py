@@ -111,7 +111,6 @@ def said(part: SpokenPart, codec: Codec[S]) -> Said:
     body, tool_name = said_as(part)
     details = part.provider_details or {}
     own = original_of(details)
-    exact = own.get(codec.exact_key)
     return Said(
         kind=_KINDS[part.part_kind],
         text=body if isinstance(body, str) else _as_json(cast('ToolCallPart', part)),
@@ -125,7 +124,7 @@ def said(part: SpokenPart, codec: Codec[S]) -> Said:
         tail=_text(own.get('tail')) or '',
         repaired=_text(own.get('repaired')),
         headless=own.get('ended_in_header') is True,
-        exact=None if exact is None else codec.hashable(exact),
+        exact=codec.exact_in(own),
     )
 
 

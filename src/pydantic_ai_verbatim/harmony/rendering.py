@@ -99,7 +99,7 @@ class Renderer(Generic[S]):
 
         As behind a block, text alone gives white space and `<|start|>`s: stop tokens need the exact sample.
         """
-        tail, exact = original.get('tail'), self.codec.hashable(original.get(self.codec.exact_key))
+        tail, exact = original.get('tail'), self.codec.exact_in(original)
         if not isinstance(tail, str):
             return None
         if exact is None:
