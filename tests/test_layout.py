@@ -21,7 +21,7 @@ MAY_IMPORT = {
     'activation': {'errors', 'registry'},
     'prefixes': {'chat', 'providers'},
     'providers': {'chat.profile', 'errors', 'tool_returns'},
-    'chat': {'errors', 'tool_returns', 'providers.copilot', 'harmony.grammar', 'harmony.header', 'registry'},
+    'chat': {'errors', 'tool_returns', 'providers', 'harmony.grammar', 'harmony.header', 'registry'},
     'harmony': {'errors', 'tool_returns'},
     'cli': {'chat', 'errors', 'harmony', 'providers', 'registry', 'tool_returns', 'activation'},
 }

@@ -55,33 +55,29 @@ def copilot(model_name: str, *, provider: Provider[Any] | None = None) -> OpenAI
 def grok(model_name: str, *, provider: Provider[Any] | None = None) -> OpenAICompatibleModel:
     """Grok, at xAI's API."""
     from .chat.model import OpenAICompatibleModel
-    from .providers.grok import GrokProvider
 
-    return OpenAICompatibleModel(model_name, provider=provider or GrokProvider())
+    return OpenAICompatibleModel(model_name, provider=provider or 'grok')
 
 
 def perplexity(model_name: str, *, provider: Provider[Any] | None = None) -> OpenAICompatibleModel:
     """Perplexity's Sonar models."""
     from .chat.model import OpenAICompatibleModel
-    from .providers.perplexity import PerplexityProvider
 
-    return OpenAICompatibleModel(model_name, provider=provider or PerplexityProvider())
+    return OpenAICompatibleModel(model_name, provider=provider or 'perplexity')
 
 
 def lm_studio(model_name: str, *, provider: Provider[Any] | None = None) -> OpenAICompatibleModel:
     """LM Studio, on this machine or where `LM_STUDIO_BASE_URL` says."""
     from .chat.model import OpenAICompatibleModel
-    from .providers.lm_studio import LMStudioProvider
 
-    return OpenAICompatibleModel(model_name, provider=provider or LMStudioProvider())
+    return OpenAICompatibleModel(model_name, provider=provider or 'lm-studio')
 
 
 def zen(model_name: str, *, provider: Provider[Any] | None = None) -> OpenAICompatibleModel:
     """OpenCode Zen."""
     from .chat.model import OpenAICompatibleModel
-    from .providers.zen import ZenProvider
 
-    return OpenAICompatibleModel(model_name, provider=provider or ZenProvider())
+    return OpenAICompatibleModel(model_name, provider=provider or 'zen')
 
 
 def _openrouter_provider() -> Provider[Any]:

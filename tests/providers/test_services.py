@@ -11,8 +11,11 @@ from pydantic_ai.exceptions import PydanticAIDeprecationWarning, UserError
 from pydantic_ai.messages import ModelMessage
 from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
+from pydantic_ai.providers import Provider
+from pydantic_ai.providers.deepseek import DeepSeekProvider
 from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 
+from pydantic_ai_verbatim import OpenAICompatibleModel
 from pydantic_ai_verbatim.providers.grok import GrokProvider
 from pydantic_ai_verbatim.providers.lm_studio import LMStudioProvider
 from pydantic_ai_verbatim.providers.perplexity import PerplexityProvider
@@ -211,3 +214,27 @@ def test_a_provider_goes_with_other_model_classes(provider: type[ServiceProvider
     """It is a real provider: the Responses model takes it as well."""
     model = OpenAIResponsesModel('gpt-5', provider=provider(api_key='k'))
     assert model.system == SERVICES[provider][0]
+
+
+@pytest.mark.parametrize(
+    ('name', 'provider'),
+    [
+        ('grok', GrokProvider),
+        ('lm-studio', LMStudioProvider),
+        ('perplexity', PerplexityProvider),
+        ('zen', ZenProvider),
+        ('deepseek', DeepSeekProvider),
+    ],
+)
+def test_a_provider_may_be_named(name: str, provider: type[Provider[Any]], monkeypatch: pytest.MonkeyPatch):
+    """The class takes this package's provider names as it takes upstream's."""
+    for variable in ('XAI_API_KEY', 'PERPLEXITY_API_KEY', 'ZEN_API_KEY', 'DEEPSEEK_API_KEY'):
+        monkeypatch.setenv(variable, 'k')
+    model = OpenAICompatibleModel('m', provider=name)
+    assert type(model._provider) is provider
+
+
+def test_an_unknown_provider_is_upstream_s_error():
+    """Another name is for upstream to resolve."""
+    with pytest.raises(ValueError, match='Unknown provider: nope'):
+        OpenAICompatibleModel('m', provider='nope')

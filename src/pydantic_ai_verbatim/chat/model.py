@@ -30,6 +30,7 @@ from pydantic_ai.profiles import ModelProfile, ModelProfileSpec
 from pydantic_ai.providers import Provider
 from pydantic_ai.settings import ModelSettings
 
+from .. import providers
 from ..tool_returns import EMPTY_LIST, as_json, collections_as_lists, item_texts, joined
 from . import llama_cpp, negotiation, requests
 from .completions import repaired_completion, undecoded_body
@@ -79,8 +80,8 @@ class OpenAICompatibleModel(OpenAIChatModel):
 
         Args:
             model_name: The model's name, as the server knows it.
-            provider: The provider, or the name of one that upstream knows; by default `'openai'`, and for a subclass
-                that of its service.
+            provider: The provider, or the name of one: `'grok'`, `'lm-studio'`, `'perplexity'`, `'zen'`, or one that
+                upstream knows; by default `'openai'`, and for a subclass that of its service.
             profile: The model profile; by default the provider's, and behind a generic provider the model family's.
             settings: Default settings of this model's requests.
             tool_return_format: How list-typed tool returns are sent: `'parts'` (native), `'text'` (one text, the items
@@ -92,7 +93,7 @@ class OpenAICompatibleModel(OpenAIChatModel):
                 given in code.
         """
         self._tool_return_format = negotiation.checked_format(tool_return_format)
-        chosen = cast('Any', provider or self._default_provider)
+        chosen = providers.named(provider or self._default_provider)
         super().__init__(model_name, provider=chosen, profile=profile, settings=settings)
         refuse_leaked_key(self._provider)
         requests.refuse_model(model_name, self._compatible_profile)
