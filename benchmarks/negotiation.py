@@ -48,7 +48,7 @@ def provider() -> OpenAICompatibleProvider:
 
 def contestants() -> dict[str, OpenAIChatModel]:
     remembering = OpenAICompatibleModel('remembering', provider=provider())
-    learn(remembering._endpoint, Decision('text', 'rejected'))  # pyright: ignore[reportPrivateUsage]
+    learn(remembering._endpoint, Decision('text', 'rejected'))  # pyright: ignore[reportPrivateUsage]  # no request has to teach it
     return {
         'stock': OpenAIChatModel('stock', provider=provider()),
         'text, named': OpenAICompatibleModel('named', provider=provider(), tool_return_format='text'),

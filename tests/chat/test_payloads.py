@@ -216,8 +216,8 @@ async def test_legacy_retry_prompts_take_their_place_among_the_tool_messages() -
     """One that answers a tool is a tool message, one that does not is a user message."""
     with warnings.catch_warnings():
         warnings.simplefilter('ignore')
-        bound = RetryPromptPart('again', tool_name='search', tool_call_id='c1')  # pyright: ignore[reportDeprecated]
-        free = RetryPromptPart('and a plain one')  # pyright: ignore[reportDeprecated]
+        bound = RetryPromptPart('again', tool_name='search', tool_call_id='c1')  # pyright: ignore[reportDeprecated]  # histories still hold it
+        free = RetryPromptPart('and a plain one')  # pyright: ignore[reportDeprecated]  # histories still hold it
         messages = await sent(
             [
                 ModelRequest(parts=[UserPromptPart('hi')]),

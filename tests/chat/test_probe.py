@@ -19,6 +19,7 @@ from starlette.responses import JSONResponse, Response
 
 from pydantic_ai_verbatim import OpenAICompatibleModel, ProbeReport, learned_formats, probe
 from pydantic_ai_verbatim.chat import shown_prompt
+from pydantic_ai_verbatim.chat.negotiation import WireFormat
 from pydantic_ai_verbatim.chat.readings import FormatReport, Reading, Sample, best_format, recommendation
 from pydantic_ai_verbatim.cli.demo_server import LoopbackServer
 
@@ -119,7 +120,7 @@ async def test_gpt_oss_has_text_by_default():
 
 async def test_a_family_that_is_left_to_the_endpoint_starts_with_parts():
     """`auto` in a provider's profile is no format of its own."""
-    profile: Any = ModelProfile(openai_compatible_tool_return_format='auto')  # pyright: ignore[reportCallIssue]
+    profile: Any = {**ModelProfile(), 'openai_compatible_tool_return_format': 'auto'}
     with LoopbackServer(PromptingServer(shows='llama.cpp')) as loopback:
         provider = OpenAICompatibleProvider('test', base_url=f'{loopback.url}/v1', api_key=KEY, profile=profile)
         report = await probe(OpenAICompatibleModel('m', provider=provider))
@@ -333,7 +334,8 @@ async def test_a_report_is_json():
 
 def reports(**chosen: Reading) -> list[FormatReport]:
     fine = Sample('', 'apart')
-    return [FormatReport(format, replace(fine, reading=chosen[format]), fine) for format in ('parts', 'text', 'json')]  # pyright: ignore[reportArgumentType]
+    formats: tuple[WireFormat, ...] = ('parts', 'text', 'json')
+    return [FormatReport(format, replace(fine, reading=chosen[format]), fine) for format in formats]
 
 
 @pytest.mark.parametrize(

@@ -435,10 +435,10 @@ def test_retries_of_old_histories() -> None:
     assert '<|start|>functions.bash to=assistant' in history(stored)
     with warnings.catch_warnings():
         warnings.simplefilter('ignore')  # upstream warns when one is made
-        from pydantic_ai.messages import RetryPromptPart  # pyright: ignore[reportDeprecated]
+        from pydantic_ai.messages import RetryPromptPart  # pyright: ignore[reportDeprecated]  # histories still hold it
 
-        named = RetryPromptPart('No.', tool_name='bash')  # pyright: ignore[reportDeprecated]
-        unnamed = RetryPromptPart('No.')  # pyright: ignore[reportDeprecated]
+        named = RetryPromptPart('No.', tool_name='bash')  # pyright: ignore[reportDeprecated]  # histories still hold it
+        unnamed = RetryPromptPart('No.')  # pyright: ignore[reportDeprecated]  # histories still hold it
     assert '<|start|>functions.bash to=assistant<|channel|>commentary<|message|>No.' in history([ModelRequest([named])])
     assert '<|start|>user<|message|>Validation feedback:\nNo.' in history([ModelRequest([unnamed])])
     assert 'Hm.' in history([user('x'), ModelResponse([ThinkingPart('Hm.'), TextPart('y')]), ModelRequest([named])])

@@ -56,7 +56,7 @@ def test_every_case_in_a_transcript(adapter: HarmonyAdapter[Any], sampled: str) 
     conversation = adapter.dump_messages(messages)
     loaded = adapter.load_messages(conversation)
     assert adapter.dump_messages(loaded) == conversation
-    assert adapter.dump_response(loaded[1]) == sample  # pyright: ignore[reportArgumentType]
+    assert adapter.dump_response(loaded[1]) == sample  # pyright: ignore[reportArgumentType]  # a response stands there
 
 
 sampled_turns = st.lists(
@@ -117,7 +117,7 @@ def test_transcripts_from_elsewhere() -> None:
         *ids_of('<|channel|>final<|message|>x<|end|>'),
     ]
     (response,) = TOKENS.load_messages(ids)
-    assert TOKENS.dump_response(response) == ids  # pyright: ignore[reportArgumentType]
+    assert TOKENS.dump_response(response) == ids  # pyright: ignore[reportArgumentType]  # a response stands there
 
 
 @pytest.mark.parametrize('end', ['<|start|><|return|>', '<|start|><|start|>', '<|return|>', ''])
