@@ -17,11 +17,29 @@ from pydantic_ai.exceptions import (
     UnexpectedModelBehavior,
 )
 
-from ..wire import call as wire_call
 from ..wire import chunk, completion
+from .reply_bodies import (
+    ANOTHER_CITY,
+    CALL,
+    CALLED,
+    DETAILS,
+    HI,
+    NO_USAGE,
+    NOTHING,
+    OK,
+    PARIS,
+    ROME,
+    TWO,
+    calling,
+    error,
+    numbered,
+    paris,
+    saying,
+    with_choice,
+    without,
+)
+from .reply_call_cases import CALL_CASES
 from .stray import GENERATED, Expected, Fails, Says, call, text, thinking
-
-PARIS, ROME = '{"city":"Paris"}', '{"city":"Rome"}'
 
 REPORTED: dict[str, Expected] = {
     'J01': Fails(ModelAPIError, '"choices":[]'),
@@ -60,56 +78,6 @@ REPORTED: dict[str, Expected] = {
 
 KINDS = {'J19': 'perplexity', 'J28': 'zen'}
 """Cases that belong to a prefix of their own."""
-
-
-def calling(*calls: Any, finish: Any = 'tool_calls', content: str | None = None) -> dict[str, Any]:
-    return completion({'role': 'assistant', 'content': content, 'tool_calls': list(calls)}, finish)
-
-
-def saying(content: Any, finish: Any = 'stop', **message: Any) -> dict[str, Any]:
-    return completion({'role': 'assistant', 'content': content, **message}, finish)
-
-
-def without(body: dict[str, Any], *keys: str) -> dict[str, Any]:
-    return {key: value for key, value in body.items() if key not in keys}
-
-
-def with_choice(body: dict[str, Any], **changes: Any) -> dict[str, Any]:
-    """Change the only choice; a change to `...` leaves the key out."""
-    choice = {**body['choices'][0], **changes}
-    return {**body, 'choices': [{key: value for key, value in choice.items() if value is not ...}]}
-
-
-def numbered(body: dict[str, Any], index: int) -> dict[str, Any]:
-    """Give the only choice of a body, with another number."""
-    return {**body['choices'][0], 'index': index}
-
-
-def error(error: Any, **body: Any) -> dict[str, Any]:
-    return {'error': error, **body}
-
-
-def paris(id: Any = 'c1', **changes: Any) -> dict[str, Any]:
-    """Give the call of Paris, changed; a change to `...` leaves the key out."""
-    changed = {**wire_call('get_weather', PARIS, id), **changes}
-    return {key: value for key, value in changed.items() if value is not ...}
-
-
-def paris_with(arguments: Any) -> dict[str, Any]:
-    return paris(function={'name': 'get_weather', 'arguments': arguments})
-
-
-DETAILS = [
-    {'type': 'reasoning.text', 'text': 't', 'index': 0},
-    {'type': 'reasoning.summary', 'summary': 'u'},
-    {'type': 'reasoning.encrypted', 'data': 'x'},
-]
-OK, CALL = saying('hi'), calling(paris())
-HI, CALLED = Says([text('hi')]), Says([call()], 'tool_call')
-NO_USAGE = Says([text('hi')], usage=(0, 0))
-NOTHING = Fails(ModelAPIError, 'without any choices')
-ANOTHER_CITY = wire_call('get_weather', ROME, 'c2')
-TWO = Says([call(), call(arguments=ROME, id='c2')], 'tool_call')
 
 CASES: list[tuple[str, Any, Expected]] = [
     # Choices
@@ -208,84 +176,7 @@ CASES: list[tuple[str, Any, Expected]] = [
     ('moderation-a-string', {**OK, 'moderation': 'none'}, HI),
     ('metadata-a-list', {**OK, 'metadata': [1]}, HI),
     ('metadata-an-object', {**OK, 'metadata': {'a': 1}}, HI),
-    # Ids of calls
-    ('call-id-null', calling(paris(None)), Says([call(id=GENERATED)], 'tool_call')),
-    ('call-id-numeric', calling(paris(7)), Says([call(id='7')], 'tool_call')),
-    ('call-id-an-object', calling(paris({})), Says([call(id=GENERATED)], 'tool_call')),
-    (
-        'call-ids-all-the-same',
-        calling(paris('a'), wire_call('get_weather', ROME, 'a'), wire_call('now', '{}', 'a')),
-        Says([call(id='a'), call(arguments=ROME, id='a_2'), call('now', '{}', 'a_3')], 'tool_call'),
-    ),
-    (
-        'call-id-made-distinct-is-taken',
-        calling(paris('a'), wire_call('get_weather', ROME, 'a_2'), wire_call('now', '{}', 'a')),
-        Says([call(id='a'), call(arguments=ROME, id='a_2'), call('now', '{}', 'a_3')], 'tool_call'),
-    ),
-    (
-        'call-id-of-kimi',
-        calling(paris('functions.get_weather:0')),
-        Says([call(id='functions.get_weather:0')], 'tool_call'),
-    ),
-    # Types and shapes of calls
-    ('call-type-missing', calling(paris(type=...)), CALLED),
-    ('call-type-null', calling(paris(type=None)), CALLED),
-    ('call-type-empty', calling(paris(type='')), CALLED),
-    ('call-type-of-another', calling(paris(type='tool_use')), CALLED),
-    ('call-flat', calling({'id': 'c1', 'name': 'get_weather', 'arguments': PARIS}), CALLED),
-    (
-        'call-with-parameters',
-        calling(paris(function={'name': 'get_weather', 'parameters': {'city': 'Paris'}, 'arguments': None})),
-        CALLED,
-    ),
-    ('call-with-input', calling({'id': 'c1', 'name': 'get_weather', 'input': {'city': 'Paris'}}), CALLED),
-    ('call-beside-the-message', with_choice(OK, tool_calls=[paris()]), Says([text('hi'), call()], 'tool_call')),
-    ('calls-an-object', with_choice(OK, message={'content': None, 'tool_calls': paris()}), Says([call()], 'tool_call')),
-    ('calls-with-null', calling(None, paris(), {}), CALLED),
-    ('calls-blank', calling(wire_call('', '', ''), content='hi', finish='stop'), HI),
-    ('calls-blank-flat', calling({'id': '', 'name': '', 'arguments': {}}, paris()), CALLED),
-    ('calls-in-brackets', saying('hi', tool_calls='[]'), HI),
-    ('calls-in-words', saying('hi', tool_calls='None'), HI),
-    ('calls-of-another-word', saying('hi', tool_calls='get_weather'), Fails(ModelAPIError, 'get_weather')),
-    (
-        'call-in-function-call',
-        with_choice(OK, message={'function_call': paris()['function']}, finish_reason='function_call'),
-        Says([call(id=GENERATED)], 'tool_call'),
-    ),
-    (
-        'call-without-name',
-        calling(paris(function={'arguments': PARIS})),
-        Fails(ModelAPIError, 'a tool call without a name'),
-    ),
-    ('call-with-empty-name', calling(paris(function={'name': '', 'arguments': PARIS})), Fails(ModelAPIError, 'Paris')),
-    ('call-with-null-name', calling(paris(function={'name': None, 'arguments': PARIS})), Fails(ModelAPIError, 'Paris')),
-    ('call-a-string', calling('get_weather'), Fails(ModelAPIError, 'get_weather')),
-    # Arguments
-    ('arguments-null', calling(paris_with(None)), Says([call(arguments='')], 'tool_call')),
-    ('arguments-missing', calling(paris(function={'name': 'get_weather'})), Says([call(arguments='')], 'tool_call')),
-    ('arguments-empty', calling(paris_with('')), Says([call(arguments='')], 'tool_call')),
-    ('arguments-an-empty-object', calling(paris_with({})), Says([call(arguments='{}')], 'tool_call')),
-    (
-        'arguments-a-nested-object',
-        calling(paris_with({'a': {'b': ['é', 1.0, None]}})),
-        Says([call(arguments='{"a":{"b":["é",1.0,null]}}')], 'tool_call'),
-    ),
-    ('arguments-a-list', calling(paris_with([1])), Says([call(arguments='[1]')], 'tool_call')),
-    ('arguments-encoded-twice', calling(paris_with(json.dumps(PARIS))), CALLED),
-    ('arguments-encoded-thrice', calling(paris_with(json.dumps(json.dumps(PARIS)))), CALLED),
-    ('arguments-a-json-string', calling(paris_with('"Paris"')), Says([call(arguments='"Paris"')], 'tool_call')),
-    (
-        'arguments-encoded-twice-and-cut',
-        calling(paris_with('"{\\"city\\":')),
-        Says([call(arguments='"{\\"city\\":')], 'tool_call'),
-    ),
-    ('arguments-cut', calling(paris_with('{"city": "Par')), Says([call(arguments='{"city": "Par')], 'tool_call')),
-    (
-        'arguments-as-written',
-        calling(paris_with('{ "city" : "\\u00e9" , "n": 1.0 }')),
-        Says([call(arguments='{ "city" : "\\u00e9" , "n": 1.0 }')], 'tool_call'),
-    ),
-    ('arguments-no-json', calling(paris_with('city=Paris')), Says([call(arguments='city=Paris')], 'tool_call')),
+    *CALL_CASES,
     # Finish reasons
     ('finish-missing', with_choice(OK, finish_reason=...), HI),
     ('finish-null', with_choice(OK, finish_reason=None), HI),

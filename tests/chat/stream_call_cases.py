@@ -6,7 +6,7 @@ from typing import Any
 from pydantic_ai.exceptions import ModelAPIError
 
 from ..wire import chunk
-from .reply_cases import PARIS, ROME, calling, paris, saying
+from .reply_bodies import PARIS, ROME, calling, paris, saying
 from .stray import GENERATED, Expected, Fails, Says, call, text
 from .stream_events import (
     AB,

@@ -12,7 +12,7 @@ from pydantic_ai.exceptions import (
 )
 
 from ..wire import chunk
-from .reply_cases import PARIS, ROME, calling, paris, saying
+from .reply_bodies import PARIS, ROME, calling, paris, saying
 from .stray import GENERATED, Expected, Fails, Says, call, text, thinking
 from .stream_call_cases import CALL_CASES
 from .stream_events import (

@@ -6,7 +6,7 @@ from typing import Any
 from pydantic_ai.exceptions import ModelAPIError
 
 from ..wire import chunk
-from .reply_cases import ROME
+from .reply_bodies import ROME
 from .stray import GENERATED, Fails, Says, call, text
 
 NONE = (0, 0)

@@ -21,7 +21,7 @@ from pydantic_ai.settings import ModelSettings
 
 from ..wire import completion
 from .loopback import Script, chunked, head, sending, serving, stalling
-from .reply_cases import PARIS, paris
+from .reply_bodies import PARIS, paris
 from .stray import TOOLS, Says, call, event_stream, outcome_of, said, streamed, text, whole
 
 EVENTS: list[Any] = [

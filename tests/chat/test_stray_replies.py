@@ -11,7 +11,8 @@ from pydantic_ai.messages import ModelRequest, ModelResponse, ToolReturnPart
 
 from ..conftest import load_cases
 from ..wire import body, completion
-from .reply_cases import CASES, KINDS, OK, OPENROUTER_CASES, PARIS, REPORTED, calling, paris, paris_with, saying
+from .reply_bodies import OK, PARIS, calling, paris, paris_with, saying
+from .reply_cases import CASES, KINDS, OPENROUTER_CASES, REPORTED
 from .stray import (
     Expected,
     Fails,

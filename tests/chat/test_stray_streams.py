@@ -10,7 +10,7 @@ from pydantic_ai.settings import ModelSettings
 
 from ..conftest import load_cases
 from ..wire import body, chunk
-from .reply_cases import ROME
+from .reply_bodies import ROME
 from .stray import Expected, Says, model_of, outcome_of, streamed, streaming, text
 from .stream_cases import ALTERNATIVES, BROKEN_OFF, CASES, REPORTED
 from .stream_events import CALLS, STOP, W, of, piece
