@@ -192,7 +192,7 @@ CASES: list[tuple[str, Any, Expected]] = [
     ('finish-network-error', saying('hi', 'network_error'), Says([text('hi')], 'error')),
     ('finish-of-gemini', saying('hi', 'MAX_TOKENS'), Says([text('hi')], 'length')),
     *(
-        (f'finish-{word}', saying('hi', word), Says([text('hi')], meaning))
+        (f'finish-word-{word}', saying('hi', word), Says([text('hi')], meaning))
         for word, meaning in (
             ('null', 'stop'),
             ('BLOCKLIST', 'content_filter'),

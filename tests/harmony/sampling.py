@@ -15,6 +15,8 @@ from pydantic_ai.messages import (
     PartStartEvent,
     ToolCallPart,
 )
+from pydantic_ai.models import ModelRequestParameters
+from pydantic_ai.tools import ToolDefinition
 
 from pydantic_ai_verbatim.harmony.adapter import HarmonyAdapter
 from pydantic_ai_verbatim.harmony.codec import TokenCodec
@@ -24,6 +26,16 @@ from tests.conftest import load_cases
 
 TEXT = HarmonyAdapter()
 TOKENS = HarmonyAdapter(encoding=o200k_harmony())
+
+BASH = ModelRequestParameters(
+    function_tools=[
+        ToolDefinition(
+            name='bash',
+            description='Run a command.',
+            parameters_json_schema={'type': 'object', 'properties': {'command': {'type': 'string'}}},
+        )
+    ]
+)
 
 SAMPLES: list[str] = [case.values[0]['sampled'] for case in load_cases('harmony')]
 

@@ -8,7 +8,6 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-import openai_harmony  # pyright: ignore[reportMissingTypeStubs]  # it has none
 import pytest
 from pydantic_ai.exceptions import UserError
 from pydantic_ai.messages import (
@@ -39,18 +38,7 @@ from pydantic_ai_verbatim.harmony.adapter import HarmonyAdapter
 from pydantic_ai_verbatim.harmony.codec import storable
 from pydantic_ai_verbatim.harmony.encoding import o200k_harmony
 from pydantic_ai_verbatim.harmony.prompt import Prompter
-from tests.harmony import oracle
-from tests.harmony.sampling import TEXT, TOKENS, ids_of, through_json
-
-BASH = ModelRequestParameters(
-    function_tools=[
-        ToolDefinition(
-            name='bash',
-            description='Run a command.',
-            parameters_json_schema={'type': 'object', 'properties': {'command': {'type': 'string'}}},
-        )
-    ]
-)
+from tests.harmony.sampling import BASH, TEXT, TOKENS, ids_of, through_json
 
 CALL = (
     '<|channel|>analysis<|message|>List first.<|end|>'
@@ -473,54 +461,3 @@ def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Prompter, 'BOUND', 1)
     monkeypatch.setattr('pydantic_ai_verbatim.harmony.rendering.Renderer.BOUND', 50)
     assert type(TEXT)().dump_messages(messages) == expected
-
-
-def test_an_answer_from_elsewhere_at_the_end_is_the_oracles() -> None:
-    """An answer that gpt-oss did not sample ends as openai-harmony ends it in a prompt."""
-    messages = [user('x'), ModelResponse([TextPart('y')])]
-    role = openai_harmony.Role
-    theirs = [
-        openai_harmony.Message.from_role_and_content(role.USER, 'x'),
-        openai_harmony.Message.from_role_and_content(role.ASSISTANT, 'y').with_channel('final'),
-    ]
-    conversation = openai_harmony.Conversation.from_messages([oracle.system(), *theirs])
-    completion = oracle.harmony().render_conversation_for_completion(conversation, role.ASSISTANT)
-    assert TOKENS.dump_messages(messages) == completion
-
-
-@pytest.mark.parametrize('is_finished', [False, True])
-def test_a_history_from_elsewhere_is_the_oracles(is_finished: bool) -> None:
-    """Tools, users, calls, results and answers are token for token what openai-harmony renders of the same messages."""
-    call = ToolCallPart('bash', '{"command": "ls"}')
-    messages: list[ModelMessage] = [
-        user('What is here?'),
-        ModelResponse([ThinkingPart('List first.'), TextPart('Looking.'), call]),
-        ModelRequest([ToolReturnPart('bash', 'a\nb', call.tool_call_id)]),
-    ]
-    assistant, tool = (
-        openai_harmony.Role.ASSISTANT,
-        openai_harmony.Author.new(openai_harmony.Role.TOOL, 'functions.bash'),
-    )
-
-    def said(text: str, channel: str) -> openai_harmony.Message:
-        return openai_harmony.Message.from_role_and_content(assistant, text).with_channel(channel)
-
-    called = said('{"command": "ls"}', 'commentary').with_recipient('functions.bash')
-    answered = openai_harmony.Message.from_author_and_content(tool, 'a\nb').with_channel('commentary')
-    theirs = [
-        openai_harmony.Message.from_role_and_content(openai_harmony.Role.USER, 'What is here?'),
-        *([] if is_finished else [said('List first.', 'analysis')]),
-        said('Looking.', 'commentary'),
-        called.with_content_type('<|constrain|>json'),
-        answered.with_recipient('assistant'),
-    ]
-    if is_finished:
-        messages += [ModelResponse([ThinkingPart('Two.'), TextPart('a and b.')]), user('And?')]
-        theirs += [said('a and b.', 'final')]
-        theirs += [openai_harmony.Message.from_role_and_content(openai_harmony.Role.USER, 'And?')]
-    begun = [oracle.system(), oracle.developer('Be brief.', BASH.function_tools)]
-    parameters = replace(BASH, instruction_parts=[InstructionPart(content='Be brief.')])
-    assert TOKENS.dump_messages(messages, parameters) == [
-        *oracle.render(*begun, *theirs),
-        *ids_of('<|start|>assistant'),
-    ]
