@@ -4,6 +4,7 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncGenerator
+from contextlib import suppress
 from typing import Any
 
 import httpx2
@@ -213,6 +214,37 @@ async def test_an_odd_answer_is_no_error_and_changes_nothing(answers: Any) -> No
         await request(model_at(root))
     assert server.tool_contents == [NATIVE]
     assert learned_formats() == {}
+
+
+async def closes_after_a_stream(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Play a llama.cpp on one connection: it is kept, but for one that streamed, which ends under the next request."""
+    answers = {'/props': PROPS, '/apply-template': {'prompt': 'nothing'}}
+    has_streamed = False
+    with suppress(asyncio.IncompleteReadError):
+        while True:
+            head = (await reader.readuntil(b'\r\n\r\n')).decode().lower()
+            length = next((line for line in head.splitlines() if line.startswith('content-length:')), ':0')
+            content = await reader.readexactly(int(length.partition(':')[2]))
+            if has_streamed:
+                break
+            path = head.split()[1]
+            sent = httpx2.Request('POST', f'http://local{path}', content=content)
+            reply = httpx2.Response(200, json=answers[path]) if path in answers else answer(sent)
+            has_streamed = reply.headers['content-type'] == 'text/event-stream'
+            lines = ['HTTP/1.1 200 OK', *(f'{name}: {value}' for name, value in reply.headers.items())]
+            writer.write('\r\n'.join([*lines, '', reply.text]).encode())
+    writer.close()
+
+
+async def test_a_connection_that_ends_after_a_stream_does_not_cost_the_answer() -> None:
+    """llama.cpp says `Keep-Alive` with a stream and closes the connection behind it (xllamacpp 2026.10.11549)."""
+    async with await asyncio.start_server(closes_after_a_stream, '127.0.0.1', 0) as server:
+        host, port = server.sockets[0].getsockname()
+        model = model_at(f'http://{host}:{port}')
+        await request(model, 'a string', stream=True)
+        await request(model, stream=True)
+        await clients[0].aclose()
+    assert learned_formats() == {Endpoint(f'http://{host}:{port}/v1', 'm'): 'text'}
 
 
 @pytest.mark.parametrize('slow', [never, dripping])

@@ -143,7 +143,7 @@ async def tell(story: Story, recipe: Recipe, family: str, root: str, monkeypatch
                 event_stream_handler=listen if story.streamed else None,
             )
         told = Told(story, run.output, run.all_messages(), run.usage, wire, events)
-        told.prompt = await _prompt(told, recipe, root, client)
+        told.prompt = await _prompt(told, recipe, root)
         await client.aclose()
     return told
 
@@ -195,11 +195,15 @@ def _settings(story: Story, recipe: Recipe) -> ModelSettings:
     return cast('ModelSettings', settings)
 
 
-async def _prompt(told: Told, recipe: Recipe, root: str, client: httpx2.AsyncClient) -> str | None:
-    """Give the last prompt as the server rendered it: llama.cpp is asked, vLLM puts it into the reply."""
+async def _prompt(told: Told, recipe: Recipe, root: str) -> str | None:
+    """Give the last prompt as the server rendered it: llama.cpp is asked, vLLM puts it into the reply.
+
+    A new connection, since llama.cpp closes one that has streamed and does not say so.
+    """
     if recipe.name == 'llama.cpp':
         body = told.wire.bodies('/chat/completions')[-1]
         question = {key: body[key] for key in ('messages', 'tools')}
-        return (await client.post(f'{root}/apply-template', json=question)).json()['prompt']
+        async with httpx2.AsyncClient(timeout=60, verify=False) as client:
+            return (await client.post(f'{root}/apply-template', json=question)).json()['prompt']
     replies = told.wire.replies('/chat/completions')
     return replies[-1].get('prompt_text') if replies else None

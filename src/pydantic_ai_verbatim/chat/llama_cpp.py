@@ -10,7 +10,7 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 import anyio
-from openai import AsyncOpenAI, AsyncStream, Omit
+from openai import APIConnectionError, AsyncOpenAI, AsyncStream, Omit
 
 PATIENCE = 2.0
 """Seconds that the whole question may take."""
@@ -79,7 +79,19 @@ def _is_llama_cpp(props: dict[str, Any]) -> bool:
 
 
 async def _request(client: AsyncOpenAI, method: str, path: str, body: Any = None) -> dict[str, Any]:
-    """Send one request to the server's root through the model's own HTTP client: no key, no retry, no redirect."""
+    """Ask at the server's root, and again where the connection broke.
+
+    llama.cpp closes a connection right after a stream, without having said so (xllamacpp 2026.10.11549): the question
+    that follows may still be written to it.
+    """
+    try:
+        return await _request_once(client, method, path, body)
+    except APIConnectionError:
+        return await _request_once(client, method, path, body)
+
+
+async def _request_once(client: AsyncOpenAI, method: str, path: str, body: Any) -> dict[str, Any]:
+    """Send one request through the model's own HTTP client: no key, no redirect."""
     base = urlsplit(str(client.base_url))
     url = base._replace(netloc=base.netloc.rpartition('@')[2], path=path, query='', fragment='').geturl()
     options: Any = {'headers': {'Authorization': Omit()}, 'max_retries': 0, 'follow_redirects': False, 'security': {}}
