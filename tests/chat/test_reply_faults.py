@@ -3,10 +3,10 @@
 import asyncio
 import gzip
 import json
-import time
 from collections.abc import Sequence
 from typing import Any
 
+import anyio
 import pytest
 from pydantic_ai.exceptions import (
     AgentRunError,
@@ -83,10 +83,8 @@ async def test_a_stream_without_a_length_is_never_half_a_call():
 async def test_a_stalled_stream_ends_in_time(sent: bytes):
     """A server that says no more is a timeout, and the connection is closed."""
     async with serving(stalling(sent)) as (_, model):
-        start = time.monotonic()
-        with pytest.raises(ModelTimeoutError):
+        with anyio.fail_after(30), pytest.raises(ModelTimeoutError):
             await streamed(model, settings=IN_TIME)
-        assert time.monotonic() - start < 3
 
 
 async def test_a_stalled_reply_ends_in_time():
@@ -94,7 +92,7 @@ async def test_a_stalled_reply_ends_in_time():
     body = json.dumps(completion({'role': 'assistant', 'content': 'hi'})).encode()
     sent = head(content_type='application/json', content_length=str(len(body))) + body[:40]
     async with serving(stalling(sent)) as (_, model):
-        with pytest.raises(ModelTimeoutError):
+        with anyio.fail_after(30), pytest.raises(ModelTimeoutError):
             await whole(model, settings=IN_TIME)
 
 
