@@ -41,6 +41,16 @@ CALL_CASES: list[tuple[str, Any, Expected]] = [
         CALLED,
     ),
     ('call-with-input', calling({'id': 'c1', 'name': 'get_weather', 'input': {'city': 'Paris'}}), CALLED),
+    (
+        'call-in-the-content',
+        saying(
+            [
+                {'type': 'text', 'text': 'hi'},
+                {'type': 'tool_use', 'id': 'c1', 'name': 'get_weather', 'input': {'city': 'Paris'}},
+            ]
+        ),
+        Says([text('hi'), call()], 'tool_call'),
+    ),
     ('call-beside-the-message', with_choice(OK, tool_calls=[paris()]), Says([text('hi'), call()], 'tool_call')),
     ('calls-an-object', with_choice(OK, message={'content': None, 'tool_calls': paris()}), Says([call()], 'tool_call')),
     ('calls-with-null', calling(None, paris(), {}), CALLED),

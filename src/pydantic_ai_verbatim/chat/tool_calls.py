@@ -12,7 +12,7 @@ from ..harmony.header import NAMESPACE, NO_TOOLS, read_header
 from .dialect import Dialect
 from .faults import raise_unreadable
 from .fields import as_text, changed, identifier, same_if_equal
-from .json_value import JsonObject, is_list, is_object, objects
+from .json_value import JsonObject, is_list, is_object, list_of, objects
 
 HEADER_CONTENT_TYPE = 'header_content_type'
 """Where a call holds the content type of a header that leaked into its name; no wire format knows this key."""
@@ -98,17 +98,19 @@ _ARGUMENT_NAMES = ('parameters', 'input')
 
 
 def calls_in(message: JsonObject) -> list[Any]:
-    """Give a message's tool calls as a list: one call by itself, and the legacy `function_call`, are lists of one."""
+    """Give a message's tool calls as a list: its own, or one by itself, the legacy `function_call`, parts of its content."""
     calls = message.get('tool_calls')
     if calls and not (isinstance(calls, str) and calls.strip().lower() in _NO_CALLS):
         if is_object(calls) and all(map(str.isdecimal, calls)):  # a list that became an object, by its places
             return list(calls.values())
         return calls if is_list(calls) else [calls]
-    legacy = objects(message.get('function_call'))
-    return [{'type': 'function', 'function': function} for function in legacy if not _is_stub(function)]
+    functions = [function for function in objects(message.get('function_call')) if not _is_stub(function)]
+    legacy = [{'type': 'function', 'function': function} for function in functions]
+    return legacy or [part for part in objects(list_of(message.get('content'))) if part.get('type') in _CALL_TYPES]
 
 
 _NO_CALLS = ('', '[]', '{}', 'none', 'null')
+_CALL_TYPES = ('tool_use', 'tool_call', 'function_call')  # Anthropic's, through gateways; others'
 
 
 def _is_stub(function: JsonObject) -> bool:
