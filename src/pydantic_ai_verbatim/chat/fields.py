@@ -14,10 +14,12 @@ from .json_value import JsonObject, is_list, is_object, list_of, objects
 
 VENDOR_FINISH_REASONS: dict[str, FinishReason] = {
     'abort': 'error',  # vLLM, SGLang
+    'aborted': 'error',
     'blocklist': 'content_filter',  # Gemini
     'canceled': 'error',
     'cancelled': 'error',
     'complete': 'stop',  # Cohere
+    'completed': 'stop',
     'content_filtered': 'content_filter',
     'context_length_exceeded': 'length',
     'end_turn': 'stop',  # Anthropic's words, through gateways
@@ -36,6 +38,7 @@ VENDOR_FINISH_REASONS: dict[str, FinishReason] = {
     'model_context_window_exceeded': 'length',  # Z.ai
     'model_length': 'length',  # Mistral
     'network_error': 'error',  # Z.ai
+    'overloaded': 'error',
     'prohibited_content': 'content_filter',  # Gemini
     'recitation': 'content_filter',
     'refusal': 'content_filter',
@@ -47,6 +50,7 @@ VENDOR_FINISH_REASONS: dict[str, FinishReason] = {
     'timeout': 'error',
     'tool_call': 'tool_call',
     'tool_use': 'tool_call',
+    'tooluse': 'tool_call',  # AI SDKs, through gateways
     'unexpected_tool_call': 'error',  # Gemini
 }
 """The finish reasons of vendors that are not OpenAI's, in lower case with underscores, without Gemini's `IMAGE_`."""
@@ -114,7 +118,7 @@ def excerpt(value: object, limit: int = 500) -> str:
 def identifier(value: object) -> str:
     """Give an id as a string: a number by its digits, anything that is no id as the empty string."""
     if isinstance(value, str):
-        return value
+        return '' if value in ('null', 'None', 'undefined') else value
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else ''
 
 
@@ -148,7 +152,7 @@ def finish_reason(value: object, allowed: Mapping[str, str] | None) -> str | Non
     """
     if is_object(value):
         value = next((value[key] for key in ('type', 'reason') if value.get(key)), None)
-    if not isinstance(value, str) or value.lower() in ('', 'null', 'none'):
+    if not isinstance(value, str) or value.strip().lower() in ('', 'null', 'none'):
         return None
     if allowed is None or value in allowed.values():
         return value
@@ -167,7 +171,18 @@ def meaning_of(key: str) -> FinishReason | None:
 
 # Usage ---------------------------------------------------------------------------------------------------------------
 
-_COUNTS = {'prompt_tokens': 'input_tokens', 'completion_tokens': 'output_tokens'}
+_COUNTS = {
+    'prompt_tokens': ('prompt_tokens', 'input_tokens', 'promptTokens', 'inputTokens', 'promptTokenCount'),
+    'completion_tokens': (
+        'completion_tokens',
+        'output_tokens',
+        'completionTokens',
+        'outputTokens',
+        'candidatesTokenCount',
+    ),
+}
+"""OpenAI's names of the counts, with those that others give them (Anthropic, AI SDKs, Gemini)."""
+
 _DETAILS = ('prompt_tokens_details', 'completion_tokens_details')
 _TOO_MANY = 10**15  # beyond it, a count is none, and beyond 64 bits upstream's arithmetic fails
 
@@ -184,7 +199,7 @@ def usage_of(value: object) -> JsonObject | None:
         return None
     if _is_sound(value):
         return value
-    counts = {name: _count(value.get(name), value.get(other)) for name, other in _COUNTS.items()}
+    counts = {name: _count(*map(value.get, names)) for name, names in _COUNTS.items()}
     details = {name: _detail_counts(value[name]) for name in _DETAILS if name in value}
     return {**value, **counts, **details, 'total_tokens': _count(value.get('total_tokens'), sum(counts.values()))}
 

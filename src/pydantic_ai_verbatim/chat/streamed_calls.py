@@ -17,9 +17,11 @@ from .tool_calls import (
     HEADER_CONTENT_TYPE,
     Leak,
     argument_text,
+    decoded_once,
     distinct,
     is_blank,
     is_json_object,
+    name_in,
     read_name,
     unflattened,
 )
@@ -162,14 +164,14 @@ class CallAssembler:
             raise_unreadable(f'{self.dialect.system} streamed a tool call that is no object', raw, self.dialect)
         call = unflattened(raw)
         function = call['function']
-        name, index = function.get('name'), position(call.get('index'))
+        index = position(call.get('index'))
         return Fragment(
             raw=call,
             function=function,
             choice=choice,
             index=place if index is None else index,
             id=identifier(call.get('id')),
-            name=name if isinstance(name, str) else '',
+            name=name_in(function, self.dialect),
             arguments=argument_text(function.get('arguments')),
         )
 
@@ -184,8 +186,10 @@ class CallAssembler:
         here = self._latest_at(fragment)
         if fragment.id and (named := self._latest_named(fragment)) is not None:
             return named if self._goes_on(named, fragment) else None
+        if here is None or (here.arguments.are_whole and fragment.arguments.strip()):
+            here = self._opened_last(fragment) or here
         if here is None:
-            return self._opened_last(fragment)
+            return None
         if fragment.id and here.id:
             return here if _changes_its_id(here, fragment) else None
         if fragment.id and not fragment.name and not here.arguments.are_whole:
@@ -199,7 +203,7 @@ class CallAssembler:
         return None
 
     def _opened_last(self, fragment: Fragment) -> Call | None:
-        """Find the call of arguments that say nothing else, at an index of their own: the last one, if it lacks them."""
+        """Find the call of arguments that say nothing else, at an odd index: the last one, if it lacks them."""
         if fragment.id or fragment.name or not self.calls:
             return None
         last = self.calls[-1]
@@ -207,7 +211,9 @@ class CallAssembler:
 
     def _latest_named(self, fragment: Fragment) -> Call | None:
         for call in reversed(self.calls):
-            if call.id == fragment.id and (None in (call.index, fragment.index) or call.index == fragment.index):
+            if call.id == fragment.id and (
+                None in (call.index, fragment.index) or call.index == fragment.index or _says_all_of(call, fragment)
+            ):
                 return call
         if fragment.name:
             return None
@@ -222,7 +228,7 @@ class CallAssembler:
         if not call.arguments.text:
             return bool(fragment.id and call.id) or self._goes_on_by_name(call, fragment)
         if call.arguments.are_whole:
-            return not fragment.arguments or (
+            return not fragment.arguments.strip() or (
                 fragment.name == call.name
                 and (_same_arguments(call, fragment) or _outgrows(call, fragment))
                 and (fragment.index is not None or bool(fragment.id))
@@ -336,12 +342,22 @@ def _says_again(call: Call, fragment: Fragment) -> bool:
 
 
 def _same_arguments(call: Call, fragment: Fragment) -> bool:
-    """Whether a fragment says a call's arguments again: in the same words or, under the same id, in other white space."""
+    """Whether a fragment says a call's arguments again: in the same words or, under the same id, as the same JSON."""
     if fragment.arguments == call.arguments.text:
         return True
-    if not fragment.id or fragment.id != call.id or not is_json_object(fragment.arguments):
+    said = decoded_once(fragment.arguments) or fragment.arguments
+    if not fragment.id or fragment.id != call.id or not is_json_object(said):
         return False
-    return json.loads(fragment.arguments) == json.loads(call.arguments.whole or '{}')
+    return json.loads(said) == json.loads(call.arguments.whole or '{}')
+
+
+def _says_all_of(call: Call, fragment: Fragment) -> bool:
+    """Whether a fragment says a call once more under its own id: the same, or with more arguments."""
+    if fragment.name != call.name or not call.arguments.size:
+        return False
+    if call.arguments.are_whole:
+        return _same_arguments(call, fragment)
+    return len(fragment.arguments) > call.arguments.size and fragment.arguments.startswith(call.arguments.text)
 
 
 def _outgrows(call: Call, fragment: Fragment) -> bool:
@@ -356,7 +372,8 @@ def _changes_its_id(call: Call, fragment: Fragment) -> bool:
         return not fragment.name and not fragment.arguments.strip()
     if not fragment.name:
         return True
-    return fragment.name == call.name and not fragment.opens
+    is_here = fragment.index is not None and bool(call.arguments.size)
+    return fragment.name == call.name and (is_here or not fragment.opens)
 
 
 def _same_or_new(raw: JsonObject, index: int, new_id: str, function: JsonObject) -> JsonObject:

@@ -83,9 +83,10 @@ def _no_constant(name: str) -> Any:
 
 def unflattened(call: JsonObject) -> JsonObject:
     """Give the call with its `function` object and its `arguments`, where a server put or named them otherwise."""
-    function = call.get('function')
+    function = _read(call.get('function'))
     if not is_object(function):
-        function = {key: call[key] for key in ('name', 'arguments', *_ARGUMENT_NAMES) if key in call}
+        named = {'name': function} if isinstance(function, str) else {}
+        function = named | {key: call[key] for key in ('name', 'arguments', *_ARGUMENT_NAMES) if key in call}
     elif not function.get('name') and isinstance(call.get('name'), str):
         function = {**function, 'name': call['name']}
     if function.get('arguments') in (None, ''):
@@ -99,7 +100,7 @@ _ARGUMENT_NAMES = ('parameters', 'input')
 
 def calls_in(message: JsonObject) -> list[Any]:
     """Give a message's tool calls as a list: its own, or one by itself, the legacy `function_call`, parts of its content."""
-    calls = message.get('tool_calls')
+    calls = _read(message.get('tool_calls'))
     if calls and not (isinstance(calls, str) and calls.strip().lower() in _NO_CALLS):
         if is_object(calls) and all(map(str.isdecimal, calls)):  # a list that became an object, by its places
             return list(calls.values())
@@ -109,13 +110,30 @@ def calls_in(message: JsonObject) -> list[Any]:
     return legacy or [part for part in objects(list_of(message.get('content'))) if part.get('type') in _CALL_TYPES]
 
 
-_NO_CALLS = ('', '[]', '{}', 'none', 'null')
+def _read(value: object) -> object:
+    """Give the JSON object or array that a text holds, anything else as it is."""
+    read = _loads(value) if isinstance(value, str) else value
+    return read if is_list(read) or is_object(read) else value
+
+
+_NO_CALLS = ('', 'none', 'null')
 _CALL_TYPES = ('tool_use', 'tool_call', 'function_call')  # Anthropic's, through gateways; others'
 
 
 def _is_stub(function: JsonObject) -> bool:
     """Whether a `function_call` is none: some servers always send one, which names no function."""
     return not function.get('name') and argument_text(function.get('arguments')).strip() in ('', '{}')
+
+
+def name_in(function: JsonObject, dialect: Dialect) -> str:
+    """Give the name in a function; a word for nothing is none, unless a tool has it."""
+    name = function.get('name')
+    if not isinstance(name, str) or (name in _NO_NAMES and name not in dialect.tools):
+        return ''
+    return name
+
+
+_NO_NAMES = ('null', 'None', 'none', 'undefined')
 
 
 def is_blank(call: object) -> bool:
@@ -135,7 +153,9 @@ def repaired_calls(calls: list[Any], dialect: Dialect) -> list[JsonObject]:
         ModelAPIError: For a call without a name, and for one that is no object.
     """
     taken: set[str] = set()
-    return same_if_equal(calls, [_repaired_call(call, taken, dialect) for call in calls if not is_blank(call)])
+    read = [_well_formed(call, dialect) for call in calls if not is_blank(call)]
+    once = [call for place, call in enumerate(read) if not (call['id'] and call in read[:place])]
+    return same_if_equal(calls, [changed(call, id=distinct(call['id'], taken)) for call in once])
 
 
 def are_plain(calls: list[Any]) -> bool:
@@ -147,24 +167,24 @@ def are_plain(calls: list[Any]) -> bool:
         name, arguments, identity = call['function'].get('name'), call['function'].get('arguments'), call.get('id')
         if type(name) is not str or type(arguments) is not str or type(identity) is not str:
             return False
-        if not name or not identity or arguments[:1] != '{':
+        if not name or name in _NO_NAMES or not identity or arguments[:1] != '{':
             return False
         ids.add(identity)
     return len(ids) == len(calls)
 
 
-def _repaired_call(call: object, taken: set[str], dialect: Dialect) -> JsonObject:
+def _well_formed(call: object, dialect: Dialect) -> JsonObject:
     if not is_object(call):
         raise_unreadable(f'{dialect.system} sent a tool call that is no object', call, dialect)
     raw = unflattened(call)
     function = raw['function']
-    name = function.get('name')
-    if not isinstance(name, str) or not name:
+    name = name_in(function, dialect)
+    if not name:
         raise_unreadable(f'{dialect.system} sent a tool call without a name', raw, dialect)
     text = argument_text(function.get('arguments'))
     arguments = decoded_once(text)
     function = changed(function, name=name, arguments=text if arguments is None else arguments)
-    return changed(raw, id=distinct(identifier(raw.get('id')), taken), type='function', function=function)
+    return changed(raw, id=identifier(raw.get('id')), type='function', function=function)
 
 
 def distinct(identity: str, taken: set[str]) -> str:
