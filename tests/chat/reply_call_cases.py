@@ -58,6 +58,15 @@ CALL_CASES: list[tuple[str, Any, Expected]] = [
     ('calls-blank-flat', calling({'id': '', 'name': '', 'arguments': {}}, paris()), CALLED),
     ('calls-in-brackets', saying('hi', tool_calls='[]'), HI),
     ('calls-in-words', saying('hi', tool_calls='None'), HI),
+    ('calls-as-text', saying('hi', tool_calls=json.dumps([paris()])), Says([text('hi'), call()], 'tool_call')),
+    ('function-as-text', calling(paris(function=json.dumps(paris()['function']))), CALLED),
+    ('function-a-name', calling(paris(function='get_weather', arguments=PARIS)), CALLED),
+    (
+        'name-null-in-words',
+        calling(paris(function={'name': 'null', 'arguments': PARIS})),
+        Fails(ModelAPIError, 'a tool call without a name'),
+    ),
+    ('call-said-again', calling(paris(), paris()), CALLED),
     ('calls-of-another-word', saying('hi', tool_calls='get_weather'), Fails(ModelAPIError, 'get_weather')),
     (
         'call-in-function-call',

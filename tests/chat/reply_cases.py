@@ -143,6 +143,18 @@ CASES: list[tuple[str, Any, Expected]] = [
         {**OK, 'choices': [OK['choices'][0], saying(None, reasoning='t')['choices'][0]]},
         Says([thinking('t'), text('hi')]),
     ),
+    (
+        'text-of-a-call-in-the-next-choice',
+        {**OK, 'choices': [CALL['choices'][0], numbered(saying('hi', 'tool_calls'), 1)]},
+        Says([text('hi'), call()], 'tool_call'),
+    ),
+    ('alternative-without-a-finish-reason', {**OK, 'choices': [OK['choices'][0], numbered(saying('x', None), 1)]}, HI),
+    ('alternative-that-refuses', {**OK, 'choices': [OK['choices'][0], numbered(saying(None, refusal='no'), 1)]}, HI),
+    ('message-null', with_choice(OK, message=None), NOTHING),
+    ('message-empty', with_choice(OK, message={}, finish_reason=None), NOTHING),
+    ('message-null-for-a-reason', with_choice(OK, message=None, finish_reason='length'), Says([], 'length')),
+    ('messages-of-another-api', with_choice(OK, message=..., messages=[{'text': 'hi'}]), Fails(ModelAPIError, 'hi')),
+    ('body-in-a-string', {'statusCode': 200, 'body': json.dumps(OK)}, HI),
     ('an-alternative-with-text', {**OK, 'choices': [CALL['choices'][0], numbered(OK, 1)]}, CALLED),
     (
         'alternatives',

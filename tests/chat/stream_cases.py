@@ -8,6 +8,7 @@ from pydantic_ai.exceptions import (
     ModelOverloadedError,
     ModelRateLimitError,
     ModelServerError,
+    ModelUnavailableError,
     UnexpectedModelBehavior,
 )
 
@@ -39,6 +40,7 @@ from .stream_events import (
     unnumbered,
     with_only,
 )
+from .stream_repeat_cases import REPEAT_CASES
 
 REPORTED: dict[str, Expected] = {
     'S01': Says([call(id='a'), call(arguments=ROME, id='b')], 'tool_call', NONE),
@@ -68,6 +70,7 @@ REPORTED: dict[str, Expected] = {
 """What is right for the cases in `tests/cases/streams.jsonl`."""
 CASES: list[tuple[str, list[Any], Expected]] = [
     *CALL_CASES,
+    *REPEAT_CASES,
     # Deltas and choices
     ('delta-missing', [A, {**A, 'choices': [{'index': 0}]}, STOP], JUST_A),
     ('delta-a-string', [A, {**A, 'choices': [{'index': 0, 'delta': 'b'}]}, STOP], AB),
@@ -157,6 +160,28 @@ CASES: list[tuple[str, list[Any], Expected]] = [
         [A, {**B, 'choices': [*alternative('x', 'length')['choices'], *B['choices']]}, STOP],
         AB,
     ),
+    (
+        'alternatives-that-open-first',
+        [
+            chunk({'role': 'assistant'}),
+            unnumbered(chunk({'role': 'assistant'}), 1),
+            A,
+            alternative('x', 'length'),
+            B,
+            STOP,
+        ],
+        AB,
+    ),
+    (
+        'alternative-that-seemed-to-count',
+        [A, alternative('x', 'length'), B, alternative('y', 'length'), STOP],
+        Says([text('axb')], usage=NONE),
+    ),
+    (
+        'text-of-a-call-in-the-next-choice',
+        [{**A, 'choices': [*calling(paris())['choices'], {**saying('a', 'tool_calls')['choices'][0], 'index': 1}]}],
+        Says([text('a'), call()], 'tool_call', NONE),
+    ),
     ('nested', [{'data': A}, {'data': B}, {'data': STOP}], AB),
     ('nested-beside-empty-choices', [{'choices': [], 'data': A}, {'choices': [], 'data': B}, STOP], AB),
     # Events
@@ -172,6 +197,32 @@ CASES: list[tuple[str, list[Any], Expected]] = [
     ('event-broken-after-the-finish', [A, STOP, data('{"id":"r1","usa')], JUST_A),
     ('event-a-list-of-numbers', [A, data('[1, [2]]'), STOP], JUST_A),
     ('event-encoded-twice', [data(json.dumps(json.dumps(A))), STOP], JUST_A),
+    ('event-of-progress', [{'status': 'loading', 'message': 'Model is loading'}, A, STOP], JUST_A),
+    ('event-of-progress-alone', [{'status': 'loading', 'message': 'wait'}], Fails(ModelAPIError, 'wait')),
+    ('event-of-a-failure', [{'status': 'failed', 'message': 'no'}, A, STOP], Fails(ModelAPIError, 'no')),
+    ('event-of-a-status-number', [{'status': 503, 'message': 'no'}, A, STOP], Fails(ModelUnavailableError, 'no')),
+    (
+        'event-of-an-error-of-groq',
+        [A, {**chunk({}), 'x_groq': {'error': 'over capacity'}}],
+        Fails(ModelAPIError, 'over capacity'),
+    ),
+    (
+        'event-over-lines',
+        [f'data: {json.dumps(A, indent=2)}\n\n', STOP],
+        JUST_A,
+    ),
+    (
+        'error-over-lines',
+        [f'data: {json.dumps({"error": {"code": 503, "message": "no"}}, indent=2)}\n\n'],
+        Fails(ModelUnavailableError, 'no'),
+    ),
+    ('role-alone', [chunk({'role': 'assistant', 'content': ''})], Fails(ModelAPIError, 'no answer')),
+    ('role-and-stop', [chunk({'role': 'assistant', 'content': ''}), STOP], Says([], usage=NONE)),
+    (
+        'messages-of-another-api',
+        [{'choices': [{'finish_reason': 'stop', 'messages': [{'text': 'hi'}]}]}],
+        Fails(ModelAPIError, 'hi'),
+    ),
     ('event-of-a-status', [{'type': 'status', 'message': 'Model is loading'}, A, STOP], JUST_A),
     ('event-heartbeat-in-brackets', [A, data('[HEARTBEAT]'), STOP], JUST_A),
     ('event-done-in-lower-case', [A, STOP, data('[done]'), B], JUST_A),

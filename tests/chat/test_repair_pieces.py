@@ -23,6 +23,7 @@ from pydantic_ai_verbatim.chat.thinking_tags import ThinkingTags
 
 from ..wire import chunk
 from .stray import TOOLS, answering, event_stream, model_of, streamed, streaming
+from .stream_events import A
 
 DIALECT = Dialect('m')
 
@@ -105,7 +106,7 @@ async def test_the_sdk_takes_up_the_decoder_when_reading_begins():
     client = AsyncOpenAI(
         base_url='https://llm.example.com/v1',
         api_key='k',
-        http_client=httpx2.AsyncClient(transport=httpx2.MockTransport(streaming(['data: : comment\n\n', chunk({})]))),
+        http_client=httpx2.AsyncClient(transport=httpx2.MockTransport(streaming(['data: : comment\n\n', A]))),
     )
     stream = await client.chat.completions.create(model='m', messages=[], stream=True)
     assert type(stream) is AsyncStream

@@ -63,6 +63,8 @@ async def failure(wire: Wire, status: int, error: dict[str, Any], messages: list
     [
         (401, 'ModelError', ModelNotFoundError, 'a model that it does not serve'),
         (401, 'CreditsError', ModelQuotaExceededError, 'has no credit left'),
+        (401, 'MonthlyLimitError', ModelQuotaExceededError, 'has reached its monthly limit'),
+        (401, 'UserLimitError', ModelQuotaExceededError, 'has reached their monthly limit'),
         (403, 'FreeTierError', ModelAuthenticationError, "to OpenCode's own client only"),
     ],
 )

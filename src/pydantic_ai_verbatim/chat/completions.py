@@ -98,7 +98,8 @@ def assembled(chunks: Iterable[JsonObject]) -> JsonObject:
     message: JsonObject = {'role': 'assistant', 'content': None}
     calls: dict[int, JsonObject] = {}
     for chunk in chunks:
-        body.update({name: value for name, value in chunk.items() if name != 'choices' and value is not None})
+        said = {name: value for name, value in chunk.items() if name != 'choices' and value is not None}
+        body.update({name: value for name, value in said.items() if value or name not in body})
         for part in chunk['choices']:
             choice.update({name: value for name, value in part.items() if name != 'delta' and value is not None})
             _add_delta(message, part['delta'], calls)

@@ -81,7 +81,8 @@ def error_in(body: JsonObject, event: str | None = None) -> JsonObject | None:
         event: The name of a server-sent event; one called `error` is an error whatever its shape.
     """
     choices = objects(body.get('choices'))
-    if (error := body.get('error')) and not _says_nothing(error, beside_answer=bool(choices) or _is_last(body)):
+    error = body.get('error') or object_of(body.get('x_groq')).get('error')
+    if error and not _says_nothing(error, beside_answer=bool(choices) or _is_last(body)):
         return _error(error, body)
     names_itself = 'error' in (body.get('object'), body.get('type')) and (not choices or _has_message(body))
     if event == 'error' or names_itself:
@@ -94,7 +95,14 @@ def error_in(body: JsonObject, event: str | None = None) -> JsonObject | None:
 def is_remark(body: JsonObject, event: str | None) -> bool:
     """Whether all that makes an event an error is its message: it may be no more than a remark (`Model is loading`)."""
     named = 'error' in (event, body.get('object'), body.get('type'))
-    return not named and body.keys().isdisjoint(_ERROR_KEYS)
+    marks = {key for key in _ERROR_KEYS if body.get(key)}
+    return not named and marks <= {'status'} and not _fails(str(body.get('status')))
+
+
+def _fails(status: str) -> bool:
+    """Whether a status is a failure's, by its number or its word; that of something under way is not."""
+    word = status.lower()
+    return word.isdecimal() or word in _BY_WORD or 'error' in word or 'fail' in word
 
 
 def _says_nothing(error: object, *, beside_answer: bool) -> bool:

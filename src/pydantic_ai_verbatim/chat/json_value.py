@@ -1,5 +1,7 @@
 """JSON values as type checkers should see them."""
 
+import json
+from contextlib import suppress
 from typing import Any, TypeAlias, TypeGuard
 
 JsonObject: TypeAlias = dict[str, Any]
@@ -29,3 +31,11 @@ def list_of(value: object) -> list[Any]:
 def object_of(value: object) -> JsonObject:
     """Give an object as it is, and an empty one for anything else."""
     return value if is_object(value) else {}
+
+
+def json_in(value: object) -> object:
+    """Give the JSON object or array that a text holds, anything else as it is."""
+    if isinstance(value, str) and value.lstrip()[:1] in ('{', '['):
+        with suppress(ValueError, RecursionError):
+            return json.loads(value)
+    return value

@@ -13,7 +13,7 @@ from . import fields
 from .dialect import Dialect
 from .faults import error_in, foreign_shape, raise_foreign, raise_unreadable, typed_error
 from .fields import changed
-from .json_value import JsonObject, is_list, is_object, list_of, objects
+from .json_value import JsonObject, is_list, is_object, json_in, list_of, objects
 from .tool_calls import HEADER_CONTENT_TYPE, are_plain, calls_in, read_name, repaired_calls
 
 
@@ -49,15 +49,21 @@ def repair_reply(reply: JsonObject, dialect: Dialect) -> JsonObject:
         **envelope(body, 'chat.completion', dialect),
         **required,
         model=body['model'] if isinstance(body.get('model'), str) and body['model'] else dialect.model_name,
-        choices=body['choices'] if answer is repaired[0] and repaired == body['choices'] else [answer],
+        choices=body['choices'] if answer is repaired[0] and _are_sound(repaired, body['choices']) else [answer],
     )
+
+
+def _are_sound(repaired: list[JsonObject], choices: object) -> bool:
+    """Whether the choices needed no repair, and upstream can read the alternatives among them, too."""
+    return repaired == choices and all(choice['finish_reason'] for choice in repaired[1:])
 
 
 def unwrapped(body: JsonObject, depth: int = 3) -> JsonObject:
     """Give the reply inside a body that wraps it (under `provider`, `data`, `response`, ...), or the body itself."""
     if body.get('choices') or not depth:
         return body
-    for key, value in body.items():
+    for key, wrapped in body.items():
+        value = json_in(wrapped)
         if is_object(value) and (inner := unwrapped(value, depth - 1)).get('choices') is not None:
             around = {name: other for name, other in body.items() if name != key and other is not None}
             return {**around, **{name: own for name, own in inner.items() if own is not None}}
@@ -179,7 +185,14 @@ def with_what_is_beside(message: JsonObject, choice: JsonObject) -> JsonObject:
 
 
 def _answers(choice: JsonObject) -> bool:
-    return message_in(choice) is not None or bool(choice.get('finish_reason'))
+    """Whether a choice has a message, or says why it has none."""
+    message = message_in(choice) or {}
+    return any(value is not None for value in message.values()) or explains_itself(choice)
+
+
+def explains_itself(choice: JsonObject) -> bool:
+    """Whether a choice's finish reason says why it has no message."""
+    return choice.get('finish_reason') not in (None, '', 'stop')
 
 
 def _repaired_choice(choice: JsonObject, dialect: Dialect) -> JsonObject:
@@ -208,16 +221,24 @@ def merged(choices: list[JsonObject]) -> JsonObject:
     """Give one choice for an answer that was spread over several (text in one, calls in another).
 
     The first text that is not empty counts, and all calls; but where the first choice has calls of its own and the
-    choices are numbered, the others are alternatives, which upstream leaves out too.
+    choices are numbered, the others with calls are alternatives, which upstream leaves out too.
     """
     first, *others = choices
     if first['message'].get('tool_calls'):
-        others = [choice for choice in others if choice.get('index') == first.get('index')]
+        others = [choice for choice in others if not _is_alternative(choice, first)]
     message, reason = first['message'], first['finish_reason']
     for choice in others:
         reason = reason if _says(message) else choice['finish_reason']
         message = _with(message, choice['message'])
     return changed(first, message=message, finish_reason=reason)
+
+
+def _is_alternative(choice: JsonObject, first: JsonObject) -> bool:
+    """Whether a choice is another answer than the first, which calls tools, and not the text beside its calls."""
+    if choice.get('index') == first.get('index'):
+        return False
+    ends_otherwise = choice['finish_reason'] not in (None, 'tool_calls')
+    return ends_otherwise or bool(choice['message'].get('tool_calls') or first['message'].get('content'))
 
 
 def _says(message: JsonObject) -> bool:
@@ -229,6 +250,8 @@ def _with(message: JsonObject, other: JsonObject) -> JsonObject:
     if not more and message.get('content') and other.get('content'):
         return message  # an alternative
     taken = {name: value for name, value in other.items() if value and not message.get(name)}
+    if message.get('content'):
+        taken.pop('refusal', None)
     taken['content'] = message.get('content') or other.get('content')
     return {**message, **taken, 'tool_calls': [*calls, *more] or None}
 

@@ -122,7 +122,12 @@ class EventDecoder:
         elif line[0].isspace() and line.lstrip().startswith('data:'):
             yield from self._line(line.lstrip())
         elif not line.startswith((':', 'id:', 'retry:')):
-            self._stray.append(line)
+            lines = self._data if self._is_cut() else self._stray
+            lines.append(line)
+
+    def _is_cut(self) -> bool:
+        """Whether the event so far is the beginning of JSON, which some servers print over several lines."""
+        return bool(self._data) and self._data[0][:1] in ('{', '[') and _only_object_in('\n'.join(self._data)) is None
 
     def _event(self, data: str, name: str | None) -> Iterator[JsonObject]:
         if (value := _only_object_in(data)) is not None and name not in KEEP_ALIVES:

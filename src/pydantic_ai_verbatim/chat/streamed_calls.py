@@ -61,6 +61,8 @@ class Call:
     is_sent: bool = False
     leak: Leak | None = None
     sent_type: str | None = None
+    twin: 'Call | None' = None
+    """An earlier call of the same id and name, which this one may only say again."""
     early: JsonObject = field(default_factory=dict[str, Any])
     """The content type, in its place, that came before the name."""
 
@@ -68,6 +70,16 @@ class Call:
     def is_addressed(self) -> bool:
         """Whether the call is to a tool; a leaked header may say that it is a message to nobody."""
         return self.leak is None or self.leak.name is not None
+
+    @property
+    def may_repeat(self) -> bool:
+        """Whether the call says, so far, what an earlier one said."""
+        return self.twin is not None and self.twin.arguments.text.startswith(self.arguments.text)
+
+    @property
+    def repeats(self) -> bool:
+        """Whether the call says what an earlier one said, and no more."""
+        return self.twin is not None and self.twin.arguments.text == self.arguments.text
 
     @property
     def tool_name(self) -> str:
@@ -107,7 +119,7 @@ class CallAssembler:
         if call is None and is_blank(raw):
             return None
         if call is None:
-            call = Call(self._free_index(fragment.index), choice, fragment.index)
+            call = Call(self._free_index(fragment.index), choice, fragment.index, twin=self._twin_of(fragment))
             self.calls.append(call)
         elif _says_again(call, fragment):
             if (call.id or not fragment.id) and not _content_type_in(fragment.raw):
@@ -135,7 +147,7 @@ class CallAssembler:
         return [
             self._released(call)
             for call in self.calls
-            if call.tool_name and (call.arguments.is_held or not call.is_sent)
+            if call.tool_name and (call.arguments.is_held or not call.is_sent) and not call.repeats
         ]
 
     def check_names(self) -> None:
@@ -175,6 +187,10 @@ class CallAssembler:
             arguments=argument_text(function.get('arguments')),
         )
 
+    def _twin_of(self, fragment: Fragment) -> Call | None:
+        named = (call for call in self.calls if fragment.id and (call.id, call.name) == (fragment.id, fragment.name))
+        return next(named, None)
+
     def _free_index(self, wanted: int | None) -> int:
         taken = {call.out for call in self.calls}
         return wanted if wanted is not None and wanted not in taken else max(taken, default=-1) + 1
@@ -211,9 +227,7 @@ class CallAssembler:
 
     def _latest_named(self, fragment: Fragment) -> Call | None:
         for call in reversed(self.calls):
-            if call.id == fragment.id and (
-                None in (call.index, fragment.index) or call.index == fragment.index or _says_all_of(call, fragment)
-            ):
+            if call.id == fragment.id and (None in (call.index, fragment.index) or call.index == fragment.index):
                 return call
         if fragment.name:
             return None
@@ -257,7 +271,7 @@ class CallAssembler:
             new_id = call.sent_id = distinct(fragment.id, self._taken)
         call.leak = read_name(call.name, self.dialect) if call.name else None
         self._add_arguments(call, fragment)
-        name = self._new_name(call)
+        name = '' if call.may_repeat and not call.is_sent else self._new_name(call)
         if not call.is_sent:
             if not name:
                 call.early.update(_content_type_in(fragment.raw))
@@ -349,15 +363,6 @@ def _same_arguments(call: Call, fragment: Fragment) -> bool:
     if not fragment.id or fragment.id != call.id or not is_json_object(said):
         return False
     return json.loads(said) == json.loads(call.arguments.whole or '{}')
-
-
-def _says_all_of(call: Call, fragment: Fragment) -> bool:
-    """Whether a fragment says a call once more under its own id: the same, or with more arguments."""
-    if fragment.name != call.name or not call.arguments.size:
-        return False
-    if call.arguments.are_whole:
-        return _same_arguments(call, fragment)
-    return len(fragment.arguments) > call.arguments.size and fragment.arguments.startswith(call.arguments.text)
 
 
 def _outgrows(call: Call, fragment: Fragment) -> bool:

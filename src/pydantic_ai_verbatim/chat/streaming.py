@@ -15,6 +15,7 @@ from .fields import changed
 from .json_value import JsonObject, is_list, is_object, list_of, objects
 from .replies import (
     envelope,
+    explains_itself,
     message_fields,
     message_in,
     reason_and_logprobs,
@@ -50,11 +51,17 @@ class StreamRepair:
     tags: ThinkingTags = field(init=False)
     is_finished: bool = False
     """Whether a finish reason came."""
+    _failed: bool = False
+    """Whether the finish reason was a failure's."""
+    _began: bool = False
+    """Whether there was a delta that holds anything, be it a role."""
     _answered: bool = False
+    """Whether something was said, or why there is nothing."""
     _envelope: JsonObject = field(default_factory=dict[str, Any], repr=False)
     _usage: JsonObject | None = None
     _number: int = 0
-    _ended: set[object] = field(default_factory=set[object], repr=False)
+    _numbers: set[int] = field(default_factory=set[int], repr=False)
+    _ended: set[int] = field(default_factory=set[int], repr=False)
     """The numbers of the choices that a finish reason came for."""
     _texts: dict[str, list[str]] = field(default_factory=dict[str, list[str]], repr=False)
     _halves: dict[str, str] = field(default_factory=dict[str, str], repr=False)
@@ -64,8 +71,10 @@ class StreamRepair:
     """Whether a choice is the only one of its event, and no other was asked for."""
     _is_numbered: bool = False
     """Whether a choice came again under its number, so that another number is another choice."""
-    _owners: dict[str, object] = field(default_factory=dict[str, object], repr=False)
+    _owners: dict[str, int] = field(default_factory=dict[str, int], repr=False)
     """The number of the choice that each field is taken from."""
+    _first_owners: dict[str, int] = field(default_factory=dict[str, int], repr=False)
+    """The same, of those that seemed to count the events until this number came back."""
     _empty: JsonObject | None = field(default=None, repr=False)
     """The latest event without a choice."""
     _noise: list[str] = field(default_factory=list[str], repr=False)
@@ -125,10 +134,9 @@ class StreamRepair:
         chunks = self._released()
         self.calls.check_names()
         ended = is_done or self._owners.get('tool_calls') in self._ended
-        if not ended and any(not call.arguments.are_whole for call in self.calls.calls):
-            raise_unreadable(
-                f'{self.dialect.system} broke off inside a tool call', self.calls.calls[-1].arguments.text, self.dialect
-            )
+        cut = [call.arguments.text for call in self.calls.calls if not call.arguments.are_whole]
+        if cut and (self._failed or not ended):
+            raise_unreadable(f'{self.dialect.system} broke off inside a tool call', cut[0], self.dialect)
         if self._noise and not self.is_finished:
             raise_unreadable(f'{self.dialect.system} broke off', '\n'.join(self._noise), self.dialect)
         if not self._answered:
@@ -173,7 +181,7 @@ class StreamRepair:
                 said = name
             elif value is not None and (name, value) != ('role', 'assistant'):
                 return False
-        return said is None or self._is_plain_text(said, delta[said])
+        return number == self._number if said is None else self._is_plain_text(said, delta[said])
 
     def _is_plain_text(self, name: str, text: str) -> bool:
         if name == 'content' and (self.tags.where != 'text' or text == self.tags.tags[0]):
@@ -184,7 +192,7 @@ class StreamRepair:
         self._is_numbered = True
         return True
 
-    def _are_plain_calls(self, calls: list[Any], number: object) -> bool:
+    def _are_plain_calls(self, calls: list[Any], number: int) -> bool:
         is_own = len(calls) == 1 and self._owners.get('tool_calls') == number
         return is_own and is_object(calls[0]) and self.calls.is_plain(calls[0], number)
 
@@ -205,7 +213,7 @@ class StreamRepair:
                 self._noise.append(fields.as_text(body))
             yield chunk if chunk.get('choices') == [] else {**chunk, 'choices': []}
             return
-        self._answered = True
+        self._empty = body
         yield from self._answer(chunk, choices)
 
     def _own(self, body: JsonObject) -> JsonObject:
@@ -228,10 +236,16 @@ class StreamRepair:
         """Give the chunks for what an event's choices say, as one choice."""
         reasons = [reason_and_logprobs(choice, self.dialect) for choice in choices]
         closes = any(reason['finish_reason'] for reason in reasons)
-        numbers = [self._number_of(choice) for choice in choices]
         self._is_alone = len(choices) == 1 and not self.dialect.alternatives
-        deltas = [self._delta(choice, number, closes=closes) for choice, number in zip(choices, numbers, strict=True)]
+        numbers: list[int] = []
+        deltas: list[JsonObject] = []
+        for choice, own in zip(choices, reasons, strict=True):
+            numbers.append(self._number_of(choice, own['finish_reason']))
+            deltas.append(self._delta(choice, numbers[-1], closes=closes))
         delta = deltas[0] if len(deltas) == 1 else _joined(deltas)
+        self._began = self._began or any(value is not None for value in delta.values())
+        ends = closes and (self._began or any(map(explains_itself, choices)))
+        self._answered = self._answered or ends or any(delta[name] for name in delta if name != 'role')
         reason = self._reason(reasons, numbers)
         self._ended.update(number for number, own in zip(numbers, reasons, strict=True) if own['finish_reason'])
         closes = reason['finish_reason'] is not None
@@ -240,6 +254,7 @@ class StreamRepair:
         pieces = self.tags.feed(text) if text else []
         if closes:
             self.is_finished = True
+            self._failed = fields.meaning_of(str(reason['finish_reason'])) == 'error'
             pieces += self._held_text()
             if calls := self.calls.flush():
                 delta = {**delta, 'tool_calls': [*list_of(delta.get('tool_calls')), *calls]}
@@ -291,13 +306,21 @@ class StreamRepair:
         elif self._reasons_in_field:
             own.pop(self.dialect.reasoning_fields[0], None)
 
-    def _number_of(self, choice: JsonObject) -> int:
-        """Give a choice's number; one that has none goes on with the choice before it."""
+    def _number_of(self, choice: JsonObject, reason: str | None) -> int:
+        """Give a choice's number; one that has none goes on with the choice before it, and one without the calls that
+        it ended for with the choice that has them.
+        """
         number = fields.position(choice.get('index'))
-        self._number = self._number if number is None else number
+        if number is not None:
+            if number != self._number and number in self._numbers:
+                self._is_numbered = True
+            self._numbers.add(number)
+            self._number = number
+        if reason == 'tool_calls' and not self.dialect.alternatives and not calls_in(_delta_in(choice)):
+            return self._owners.get('tool_calls', self._number)
         return self._number
 
-    def _own_text(self, name: str, text: str, number: object, *, is_whole: bool) -> str | None:
+    def _own_text(self, name: str, text: str, number: int, *, is_whole: bool) -> str | None:
         if not self._owns(name, number):
             return None
         said = self._texts.setdefault(name, [])
@@ -313,13 +336,17 @@ class StreamRepair:
         """Whether a closing text says all the pieces before it once more; a short one may just be a repetition."""
         return len(text) >= _RECAP and len(self._texts.get(name, ())) > 1 and text == ''.join(self._texts[name])
 
-    def _owns(self, name: str, number: object) -> bool:
-        """Whether a field is taken from the choice with this number: the first one that has it, or that calls tools."""
-        owner = self._owners.get(name, self._owners.get('tool_calls'))
+    def _owns(self, name: str, number: int) -> bool:
+        """Whether a field is taken from the choice with this number: the first one that has it, or that calls tools.
+
+        A refusal beside the text of another choice is that of an alternative.
+        """
+        owner = self._owners.get(name, self._owners.get('content' if name == 'refusal' else 'tool_calls'))
         if self._owners.get(name) == number:
             self._is_numbered = True
-        elif owner in (None, number) or self._counts_up():
+        elif owner in (None, number) or self._counts_up() or number == self._first_owners.get(name):
             self._owners[name] = number
+            self._first_owners.setdefault(name, number)
         return self._owners.get(name) == number
 
     def _counts_up(self) -> bool:
@@ -331,7 +358,7 @@ class StreamRepair:
         halves, self._halves = self._halves, {}
         return {name: (delta.get(name) or '') + half for name, half in halves.items()}
 
-    def _own_calls(self, calls: list[Any], number: object, *, closes: bool) -> list[JsonObject]:
+    def _own_calls(self, calls: list[Any], number: int, *, closes: bool) -> list[JsonObject]:
         if not self._owns('tool_calls', number) and self._owners.get('tool_calls') == 0:
             return []
         if closes and self.calls.repeats(calls):

@@ -12,7 +12,7 @@ from ..harmony.header import NAMESPACE, NO_TOOLS, read_header
 from .dialect import Dialect
 from .faults import raise_unreadable
 from .fields import as_text, changed, identifier, same_if_equal
-from .json_value import JsonObject, is_list, is_object, list_of, objects
+from .json_value import JsonObject, is_list, is_object, json_in, list_of, objects
 
 HEADER_CONTENT_TYPE = 'header_content_type'
 """Where a call holds the content type of a header that leaked into its name; no wire format knows this key."""
@@ -83,7 +83,7 @@ def _no_constant(name: str) -> Any:
 
 def unflattened(call: JsonObject) -> JsonObject:
     """Give the call with its `function` object and its `arguments`, where a server put or named them otherwise."""
-    function = _read(call.get('function'))
+    function = json_in(call.get('function'))
     if not is_object(function):
         named = {'name': function} if isinstance(function, str) else {}
         function = named | {key: call[key] for key in ('name', 'arguments', *_ARGUMENT_NAMES) if key in call}
@@ -100,7 +100,7 @@ _ARGUMENT_NAMES = ('parameters', 'input')
 
 def calls_in(message: JsonObject) -> list[Any]:
     """Give a message's tool calls as a list: its own, or one by itself, the legacy `function_call`, parts of its content."""
-    calls = _read(message.get('tool_calls'))
+    calls = json_in(message.get('tool_calls'))
     if calls and not (isinstance(calls, str) and calls.strip().lower() in _NO_CALLS):
         if is_object(calls) and all(map(str.isdecimal, calls)):  # a list that became an object, by its places
             return list(calls.values())
@@ -108,12 +108,6 @@ def calls_in(message: JsonObject) -> list[Any]:
     functions = [function for function in objects(message.get('function_call')) if not _is_stub(function)]
     legacy = [{'type': 'function', 'function': function} for function in functions]
     return legacy or [part for part in objects(list_of(message.get('content'))) if part.get('type') in _CALL_TYPES]
-
-
-def _read(value: object) -> object:
-    """Give the JSON object or array that a text holds, anything else as it is."""
-    read = _loads(value) if isinstance(value, str) else value
-    return read if is_list(read) or is_object(read) else value
 
 
 _NO_CALLS = ('', 'none', 'null')
@@ -154,8 +148,13 @@ def repaired_calls(calls: list[Any], dialect: Dialect) -> list[JsonObject]:
     """
     taken: set[str] = set()
     read = [_well_formed(call, dialect) for call in calls if not is_blank(call)]
-    once = [call for place, call in enumerate(read) if not (call['id'] and call in read[:place])]
+    once = [call for place, call in enumerate(read) if not any(_says_again(call, before) for before in read[:place])]
     return same_if_equal(calls, [changed(call, id=distinct(call['id'], taken)) for call in once])
+
+
+def _says_again(call: JsonObject, before: JsonObject) -> bool:
+    """Whether a call is another one once more, under its own id."""
+    return bool(call['id']) and call['id'] == before['id'] and call['function'] == before['function']
 
 
 def are_plain(calls: list[Any]) -> bool:

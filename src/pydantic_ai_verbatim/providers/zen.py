@@ -29,6 +29,13 @@ _ERROR_TYPES: Mapping[str, ErrorReading] = MappingProxyType(
         'CreditsError': ErrorReading(
             ModelQuotaExceededError, 'The OpenCode Zen account has no credit left: add some at https://opencode.ai/zen'
         ),
+        'MonthlyLimitError': ErrorReading(
+            ModelQuotaExceededError,
+            'The OpenCode Zen workspace has reached its monthly limit: raise it at https://opencode.ai/zen',
+        ),
+        'UserLimitError': ErrorReading(
+            ModelQuotaExceededError, 'This member of the OpenCode Zen workspace has reached their monthly limit'
+        ),
         'FreeTierError': ErrorReading(
             ModelAuthenticationError, "OpenCode Zen serves its free models to OpenCode's own client only"
         ),
