@@ -19,8 +19,10 @@ from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 from pydantic_ai.tools import ToolDefinition
 
+from pydantic_ai_verbatim.chat.dialect import Dialect
 from pydantic_ai_verbatim.chat.model import OpenAICompatibleModel
 from pydantic_ai_verbatim.chat.profile import OpenAICompatibleModelProfile
+from pydantic_ai_verbatim.chat.tool_calls import Leak, read_name
 
 from ..wire import BASE_URL, Wire, body, chunk, completion, reply_to, sse
 from .stray import Said, call, said, text, thinking
@@ -267,6 +269,33 @@ LEAKS: list[tuple[str, list[Said]]] = [
 async def test_a_leaked_header_is_read(name: str, expected: list[Said], stream: bool):
     """A header that leaked into a gpt-oss's tool name is read by its own rules; a call to nobody is what it says."""
     assert said(await asked(model_at(scripted(wire_call(name))), stream=stream)) == expected
+
+
+@STREAM
+@pytest.mark.parametrize('name', ['bashjson', 'functions.bashjson', 'bashjson<|channel|>commentary', 'bash?'])
+async def test_a_name_is_repaired_into_a_declared_one_only(name: str, stream: bool):
+    """What a gpt-oss glued to the name of a tool is taken off it, if there is such a tool."""
+    declared = ModelRequestParameters(function_tools=[ToolDefinition(name='bash')])
+    (part,) = (await asked(model_at(scripted(wire_call(name))), stream=stream, parameters=declared)).tool_calls
+    assert part.tool_name == 'bash'
+    (part,) = (await asked(model_at(scripted(wire_call(name))), stream=stream)).tool_calls
+    assert part.tool_name == name.removeprefix('functions.').partition('<')[0]
+
+
+@STREAM
+@pytest.mark.parametrize('behind', ['<|start|>assistant', '<|end|>', '<|call|> now'])
+async def test_what_stands_behind_a_header_is_no_content_type(behind: str, stream: bool):
+    """A header ends at the next marker that ends one."""
+    response = await asked(model_at(scripted(wire_call(f'bash{behind}'))), stream=stream)
+    assert said(response) == [call('bash', '{"cmd": "ls"}')]
+    assert 'content_type' not in (response.tool_calls[0].provider_details or {})
+
+
+def test_a_declared_tool_called_as_nobody_is_a_tool():
+    """`user`, `all` and `assistant` are nobody, unless a tool has the name."""
+    dialect = Dialect('gpt-oss', tools=frozenset({'user'}), leaks_harmony=True)
+    assert read_name('user<|channel|>commentary json', dialect) == Leak('user', 'commentary', 'json')
+    assert read_name('all<|channel|>commentary', dialect).name is None
 
 
 @STREAM

@@ -207,10 +207,10 @@ def test_a_reply_keeps_its_text_and_arguments(model: OpenAICompatibleModel, body
         assert texts_of(outcome) == 'the text'
         calls = json.dumps(body['choices'][0]['message'].get('tool_calls'))
         said = calls.count('city')
-        again = said - len({id for id in ('c1', 'c2') if id in calls})  # a call said again under its own id is one
-        arguments = [json.loads(arguments) for arguments in arguments_of(outcome)]
+        own = min(said, sum(id in calls for id in ('c1', 'c2')))
+        arguments = [json.loads(arguments) for arguments in arguments_of(outcome) if arguments]
         assert arguments == [{'city': 'Paris'}] * len(arguments)
-        assert said - again <= len(arguments) <= said
+        assert own <= len(arguments) <= said  # a call that is said again under its own id is one
 
 
 @few

@@ -32,6 +32,7 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 from pydantic_ai.models import ModelRequestParameters
+from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.tools import ToolDefinition
 
 from pydantic_ai_verbatim.harmony.adapter import HarmonyAdapter
@@ -444,6 +445,20 @@ def test_instructions() -> None:
     )
     assert '# Instructions\n\nOne.\n\nTwo.<|end|>' in TEXT.dump_messages(asked, parameters)
     assert '<|start|>developer' not in TEXT.dump_messages([])
+
+
+def test_instructions_of_a_prompted_output() -> None:
+    """The schema that the model is prompted with stands behind the other instructions, once."""
+    parameters = ModelRequestParameters(
+        output_mode='prompted',
+        prompted_output_template='Answer as {schema}',
+        output_object=OutputObjectDefinition({'type': 'object'}),
+        instruction_parts=[InstructionPart(content='One.')],
+    )
+    asked = '# Instructions\n\nOne.\n\nAnswer as {"type": "object"}<|end|>'
+    assert asked in TEXT.dump_messages([user('x')], parameters)
+    prepared = [*(parameters.instruction_parts or []), InstructionPart(content='Answer as {"type": "object"}')]
+    assert asked in TEXT.dump_messages([user('x')], replace(parameters, instruction_parts=prepared))
 
 
 def test_what_is_not_text_is_the_callers_mistake() -> None:

@@ -2,6 +2,7 @@
 
 import random
 from typing import Any
+from zlib import crc32
 
 import pytest
 from hypothesis import given
@@ -131,13 +132,17 @@ def test_a_marker_spelled_out_in_a_body_is_ordinary() -> None:
 
 
 def test_a_usual_sample_stores_little() -> None:
-    """A call's original is its header and its stop token."""
+    """A call's original is its header, its stop token, and a checksum of its body."""
     sample = '<|channel|>commentary to=functions.bash code<|message|>{ "a": 1.0 }<|call|>'
     (part,) = TOKENS.load_response(ids_of(sample)).parts
     assert part.provider_details == {
         'channel': 'commentary',
         'content_type': 'code',
-        'harmony': {'header': '<|channel|>commentary to=functions.bash code', 'stop_token': '<|call|>'},
+        'harmony': {
+            'header': '<|channel|>commentary to=functions.bash code',
+            'stop_token': '<|call|>',
+            'crc32': crc32(b'{ "a": 1.0 }'),
+        },
     }
 
 

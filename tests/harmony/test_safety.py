@@ -144,7 +144,7 @@ def stops_in(ids: list[int]) -> int:
 def spoiled(draw: st.DrawFn, detail: Any) -> Any:
     """Put a stop token, or another role, into a detail."""
     put = draw(st.sampled_from([*STOP_TOKENS, '<|start|>developer']))
-    if detail in (None, True):
+    if detail in (None, True) or isinstance(detail, int):
         return put
     at = draw(st.integers(0, len(detail)))
     return detail[:at] + (put if isinstance(detail, str) else ids_of(put)) + detail[at:]

@@ -7,6 +7,7 @@ import pytest
 from inline_snapshot import snapshot
 from pydantic import BaseModel, Field
 from pydantic_ai import Tool
+from pydantic_ai.tools import ToolDefinition
 
 from pydantic_ai_verbatim.harmony.schemas import spelled_out
 from pydantic_ai_verbatim.harmony.typescript import typescript
@@ -47,6 +48,13 @@ def adopt(
 
 
 def plant(tree: Node) -> None: ...
+
+
+@pytest.mark.parametrize('reference', ['#', '#/$defs/Missing', 'http://example.com/schema'])
+def test_a_reference_that_leads_nowhere_stays_as_it_is(reference: str) -> None:
+    """What cannot be spelled out is `any`, as it is without being spelled out."""
+    tool = ToolDefinition(name='f', parameters_json_schema={'type': 'object', 'properties': {'a': {'$ref': reference}}})
+    assert typescript(spelled_out(tool).parameters_json_schema) == '{\na?: any,\n}'
 
 
 def test_models_and_unions_are_said() -> None:

@@ -1,14 +1,25 @@
 """L1: a conversation as ids, mask and log-probabilities, whole and turn by turn."""
 
+from dataclasses import replace
 from itertools import compress
 from typing import Any
 
 import pytest
 from pydantic_ai.exceptions import UserError
-from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, TextPart, ToolReturnPart, UserPromptPart
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    TextPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
 
+from pydantic_ai_verbatim.harmony.encoding import o200k_harmony
 from tests.harmony.sampling import TOKENS, ids_of, through_json
 
+END = 200007
 CALL = ids_of(
     '<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant to=functions.a<|channel|>commentary code<|message|>1<|call|>'
 )
@@ -116,6 +127,29 @@ def test_log_probabilities_that_json_cannot_hold_are_unknown() -> None:
     assert set(TOKENS.tokens([response]).logprobs) == {None}
     details['harmony']['logprobs'] = [-1.0]
     assert set(TOKENS.tokens([response]).logprobs) == {None}
+
+
+@pytest.mark.parametrize('text', ['No.', 'Yes?', '{"a":2}', 'A longer text than what was sampled.'])
+@pytest.mark.parametrize('sample', [CALL, ANSWER], ids=['call', 'answer'])
+def test_an_edited_part_was_not_sampled(sample: list[int], text: str) -> None:
+    """A block whose body is no longer what was sampled is out of the mask, and its log-probabilities are unknown."""
+    response = TOKENS.load_response(sample, logprobs=[-0.5] * len(sample))
+    sizes = [len(sample) - sample.index(END) - 1, sample.index(END) + 1]
+    for at, part in enumerate(response.parts):
+        changes: Any = {'args' if isinstance(part, ToolCallPart) else 'content': text}
+        parts = [*response.parts[:at], replace(part, **changes), *response.parts[at + 1 :]]
+        messages = [ModelRequest([UserPromptPart('x')]), through_json(replace(response, parts=parts))]
+        tokens = TOKENS.tokens(messages)
+        assert sum(tokens.mask) == sizes[at]
+        assert [value is not None for value in tokens.logprobs] == tokens.mask
+        assert text in o200k_harmony().decode(tokens.ids).decode()
+
+
+@pytest.mark.parametrize('wrong', [['a'] * len(CALL), 3])
+def test_log_probabilities_are_numbers(wrong: Any) -> None:
+    """Anything else is the caller's mistake."""
+    with pytest.raises(UserError, match='Log-probabilities are a list of numbers'):
+        TOKENS.load_response(CALL, logprobs=wrong)
 
 
 def test_as_many_log_probabilities_as_ids() -> None:

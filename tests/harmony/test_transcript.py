@@ -120,6 +120,16 @@ def test_transcripts_from_elsewhere() -> None:
     assert TOKENS.dump_response(response) == ids  # pyright: ignore[reportArgumentType]  # a response stands there
 
 
+@pytest.mark.parametrize('adapter', [TEXT, TOKENS], ids=['text', 'tokens'])
+def test_white_space_before_an_answer_was_not_sampled(adapter: HarmonyAdapter[Any]) -> None:
+    """Transcripts that are printed a message a line put a line feed between them."""
+    told = '<|start|>user<|message|>u<|end|>\n<|start|>assistant<|channel|>final<|message|>x<|end|>'
+    given = told if adapter is TEXT else ids_of(told)
+    rendered = adapter.dump_messages(adapter.load_messages(given))
+    expected = f'{told.replace(chr(10), "")}<|start|>assistant'
+    assert rendered[-len(expected) :] == expected if adapter is TEXT else rendered[-9:] == ids_of(expected)[-9:]
+
+
 @pytest.mark.parametrize('end', ['<|start|><|return|>', '<|start|><|start|>', '<|return|>', ''])
 def test_an_answer_without_a_block_at_the_end(end: str) -> None:
     """What follows the last `<|start|>assistant` is a sample; where nothing does, the model has yet to speak."""

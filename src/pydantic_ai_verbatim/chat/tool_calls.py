@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from ..harmony.header import NAMESPACE, NO_TOOLS, read_header
+from ..harmony.header import NAMESPACE, NO_TOOLS, read_header, repair_tool_name
 from .dialect import Dialect
 from .faults import raise_unreadable
 from .fields import as_text, changed, identifier, same_if_equal
@@ -36,16 +36,21 @@ class Leak:
 def read_name(name: str, dialect: Dialect) -> Leak:
     """Read a tool's name, and the header in it where a gpt-oss leaked one (`execute_code<|channel|>commentary`).
 
-    Servers cut the header before the recipient, so the name is read as the header's rest, by the header's own rules.
+    Servers cut the header before the recipient, so the name is read as the header's rest, by the header's own rules. A
+    name that no tool has is repaired into one that is declared, as the Harmony adapter does it.
     """
-    if not dialect.leaks_harmony or name in dialect.tools or not (name in NO_TOOLS or _HEADER.search(name)):
+    if not dialect.leaks_harmony or name in dialect.tools:
         return Leak(name)
-    name = _CUT_MARKER.sub('', name)
-    header = read_header(f'to={name}')
-    return Leak(header.tool_name, header.channel, header.content_type)
+    if not (name in NO_TOOLS or _HEADER.search(name)):
+        return Leak(repair_tool_name(name, dialect.tools))
+    header = read_header(f'to={_BEHIND.sub("", name)}')
+    named = header.recipient if header.recipient in dialect.tools else header.tool_name
+    return Leak(named and repair_tool_name(named, dialect.tools), header.channel, header.content_type)
 
 
-_CUT_MARKER = re.compile(r'<(\|[a-z]*\|?)?$')
+_BEHIND = re.compile(r'<(\|[a-z]*\|?)?$|<\|(start|end|call|return|message)\|>.*', re.DOTALL)
+"""What is no part of the header: a marker that is cut off, and all from the marker on that ends it."""
+
 _HEADER = re.compile(rf'<\|?|\s|to=|^{re.escape(NAMESPACE)}')
 """What stands in a header, and in no tool's name."""
 

@@ -18,6 +18,7 @@ from .given import (
     chunk_given,
     chunks_given,
     encoding_given,
+    logprobs_given,
     messages_given,
     parameters_given,
     response_given,
@@ -70,11 +71,13 @@ class HarmonyAdapter(Generic[S]):
 
         Raises:
             UserError: It is neither text nor token ids; token ids were given, and the adapter has no encoding, or the
-                encoding has no such id; or there are not as many log-probabilities as ids.
+                encoding has no such id; or there are not as many log-probabilities as ids, or what is no number.
         """
         sample = sample_given(sampled)
         response = load_sample(sample, self._renderer_of(sample), parameters_given(parameters))
-        return response if logprobs is None else with_logprobs(response, logprobs, self._token_renderer())
+        if logprobs is None:
+            return response
+        return with_logprobs(response, logprobs_given(logprobs), self._token_renderer())
 
     def load_messages(
         self, conversation: str | Sequence[int], parameters: ModelRequestParameters | None = None

@@ -40,6 +40,20 @@ def _id(token: Any, at: int) -> int:
     raise UserError(f'A sample is text, or a flat list of whole numbers; at place {at} of this stands {_type(token)}.')
 
 
+def logprobs_given(given: Any) -> Sequence[float | None]:
+    """Take log-probabilities: a number, or `None`, for each id."""
+    if not isinstance(given, Iterable):
+        raise UserError(f'Log-probabilities are a list of numbers; this is {_type(given)}.')
+    values = list(cast('Iterable[Any]', given))
+    for at, value in enumerate(values):
+        if value is not None and not isinstance(value, int | float):
+            raise UserError(
+                f'Log-probabilities are a list of numbers, with None where one is unknown; at place {at} of this stands '
+                f'{_type(value)}.'
+            )
+    return values
+
+
 def chunks_given(given: Any) -> Iterable[Any]:
     """Take the chunks of a stream."""
     if isinstance(given, Iterable):

@@ -14,6 +14,8 @@ from .grammar import CHANNEL, CHANNEL_NAMES, CONSTRAIN, ChannelName, Word, piece
 NAMESPACE = 'functions.'
 """The namespace of the developer's own tools."""
 
+_NAMESPACES = re.compile(rf'\A(?:{re.escape(NAMESPACE)})+')
+
 NO_TOOLS = frozenset({'assistant', 'user', 'all'})
 """Recipients that are no tools."""
 
@@ -43,10 +45,7 @@ class Header:
         """The recipient as the name of a tool, without its `functions.`; `None` if it is no tool."""
         if self.recipient is None or self.recipient in NO_TOOLS:
             return None
-        name = self.recipient
-        while name.startswith(NAMESPACE):
-            name = name.removeprefix(NAMESPACE)
-        return name or None
+        return _NAMESPACES.sub('', self.recipient) or None
 
 
 _LONG = 512

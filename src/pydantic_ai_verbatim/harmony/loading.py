@@ -10,7 +10,7 @@ from pydantic_ai.models import ModelRequestParameters
 from .codec import Codec
 from .grammar import OPENING, ROLE, START
 from .header import read_pieces, repair_tool_name
-from .originals import KEY, Kind, Place, SpokenPart, kind_of, said, views
+from .originals import KEY, Kind, Place, SpokenPart, checksum_of, kind_of, said, views
 from .parser import Block, BlockReader, S
 from .rendering import Renderer
 
@@ -77,7 +77,9 @@ class Loader(Generic[S]):
             original['ended_in_header'] = True
             part = new_part(Head('thinking', '', head.details), '')
         else:
-            part = new_part(head, self._codec.read(block.body))
+            body = self._codec.read(block.body)
+            original['crc32'] = checksum_of(body)
+            part = new_part(head, body)
         self._keep_exact(part, self._codec.sampled(block) + (tail or self._codec.empty), place, original)
         return part
 

@@ -1,10 +1,12 @@
 """What was sampled, kept beside what it means: a block's original in the `provider_details` of its part.
 
 The original is the header's text, the stop token, and, where that is unusual, what lies between blocks and what a
-tool's name was repaired into; the body is the part's own text. The exact ids (or escaped text) are added only where these cannot give the sample back. Whatever is
-stored may have come from an untrusted client: reading it here gives the right types or nothing.
+tool's name was repaired into; the body is the part's own text, of which a checksum is kept. The exact ids (or escaped
+text) are added only where these cannot give the sample back. Whatever is stored may have come from an untrusted client:
+reading it here gives the right types or nothing.
 """
 
+import zlib
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple, cast
 
@@ -63,6 +65,7 @@ class Said(NamedTuple):
         repaired: The name that the sampled name of the tool was repaired into; `None` if it was not.
         headless: Whether the original is a header without a body.
         exact: The exact sample; `None` if the rest gives it back.
+        checksum: The stored checksum of the sampled body.
     """
 
     kind: Kind
@@ -78,6 +81,7 @@ class Said(NamedTuple):
     repaired: str | None
     headless: bool
     exact: str | tuple[int, ...] | None
+    checksum: int | None
 
 
 def views(header: Header) -> dict[str, Any]:
@@ -125,7 +129,13 @@ def said(part: SpokenPart, codec: Codec[S]) -> Said:
         repaired=_text(own.get('repaired')),
         headless=own.get('ended_in_header') is True,
         exact=codec.exact_in(own),
+        checksum=own.get('crc32') if type(own.get('crc32')) is int else None,
     )
+
+
+def checksum_of(body: str) -> int:
+    """Give the CRC-32 of a body's UTF-8, by which an edit is noticed; it is no protection against forgery."""
+    return zlib.crc32(body.encode('utf-8', 'surrogatepass'))
 
 
 def _as_json(call: ToolCallPart) -> str:

@@ -88,13 +88,18 @@ class PromptOptions(TypedDict, total=False):
 
 
 def instructions_of(messages: Sequence[ModelMessage], parameters: ModelRequestParameters) -> str | None:
-    """Give the standing system prompt and the instructions, as upstream orders them."""
+    """Give the standing system prompt, the instructions, and those of a prompted output, as upstream orders them."""
     texts = [part.content for part in standing_prompts(messages)]
     if parameters.instruction_parts is not None:
         texts += [part.content for part in parameters.instruction_parts]
     else:
         requests = (message for message in reversed(messages) if isinstance(message, ModelRequest))
         texts += [text for text in (request.instructions for request in requests) if text is not None][:1]
+    if parameters.output_mode == 'prompted' and (asked := parameters.prompted_output_instructions) not in (
+        None,
+        *texts,
+    ):
+        texts.append(asked)
     return '\n\n'.join(texts) or None
 
 

@@ -18,7 +18,7 @@ from pydantic_ai.messages import ModelResponse, ModelResponsePart, ToolCallPart
 from .codec import Codec
 from .grammar import CALL, END, MESSAGE, OPENING, RETURN, ROLE, START, STOP_TOKENS
 from .header import NAMESPACE, Header, read_header, read_pieces, repair_tool_name
-from .originals import SPOKEN, Place, Said, SpokenPart, kind_of, original_of, said, views
+from .originals import SPOKEN, Place, Said, SpokenPart, checksum_of, kind_of, original_of, said, views
 from .parser import Block, S, cut
 
 _GAP = re.compile(rf'(?:\s*{re.escape(START)})*')
@@ -36,7 +36,7 @@ class Rendered(Generic[S]):
     Args:
         data: Its text or ids, with what stands before it; of a response's first block, without `<|start|>assistant`.
         history: The same once a next user turn has begun: each `<|return|>` is `<|end|>`.
-        sampled: Whether this is what the model sampled.
+        sampled: Whether this is what the model sampled, as far as what is stored tells.
         is_open: Whether it was not ended, so that only `<|start|>` begins another block.
     """
 
@@ -193,7 +193,8 @@ class Renderer(Generic[S]):
         header = read_header(role + what.header, after_start=after_start)
         if header.role not in (None, ROLE) or not _reads_to(header, what):
             return None
-        return self._block(lead + what.header, what.text, tail, sampled=True, is_open=is_open)
+        is_unedited = what.checksum == checksum_of(what.text)
+        return self._block(lead + what.header, what.text, tail, sampled=is_unedited, is_open=is_open)
 
     def _rendered(self, data: S, *, sampled: bool, is_open: bool) -> Rendered[S]:
         """Give what has no body, or one that was parsed, so that each `<|return|>` in it ends a block."""

@@ -7,6 +7,7 @@ same rendering keeps `oneOf`, lists of types and enums, so a schema is rewritten
 from dataclasses import replace
 from typing import Any, cast
 
+from pydantic_ai.exceptions import UserError
 from pydantic_ai.profiles import JsonSchemaTransformer
 from pydantic_ai.tools import ToolDefinition
 
@@ -14,10 +15,14 @@ from pydantic_ai.tools import ToolDefinition
 def spelled_out(tool: ToolDefinition) -> ToolDefinition:
     """Rewrite a tool's schema so that its TypeScript says all of its types.
 
-    What refers to a definition holds it instead, but where a type holds itself. The result is for
-    rendering only; what the model's arguments are checked against stays the tool's own schema.
+    What refers to a definition holds it instead, but where a type holds itself; a schema that cannot be rewritten, since
+    a reference leads nowhere, to the schema itself or to too much, stays as it is. The result is for rendering only;
+    what the model's arguments are checked against stays the tool's own schema.
     """
-    schema = _SpelledOut(tool.parameters_json_schema).walk()
+    try:
+        schema = _SpelledOut(tool.parameters_json_schema).walk()
+    except UserError:
+        return tool
     return replace(tool, parameters_json_schema=_root(schema))
 
 

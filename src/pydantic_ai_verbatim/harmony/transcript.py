@@ -5,6 +5,7 @@ the rest is what a request's parameters and settings say anew.
 """
 
 from collections import defaultdict, deque
+from dataclasses import replace
 from typing import Generic
 
 from pydantic_ai.exceptions import UserError
@@ -73,6 +74,8 @@ class Transcript(Generic[S]):
         gap = self._codec.read(block.lead)
         header = read_pieces(self._codec.pieces(block.header), after_start=gap.endswith(START))
         if header.text.startswith(ROLE) or header.role is None:
+            if not self._sampled and gap.strip() == START:  # white space between messages is nobody's
+                block = replace(block, lead=self._codec.marked(START))
             self._sampled.append(self._codec.sampled(block))
             return
         if self._sampled:

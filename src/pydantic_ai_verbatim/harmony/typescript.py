@@ -7,6 +7,8 @@ Where openai-harmony fails (NaN, a lone surrogate, nesting beyond 128), the same
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
+from math import isfinite
 from typing import Any, cast
 
 from pydantic_ai.tools import ToolDefinition
@@ -164,11 +166,23 @@ def _scalar(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+def _as_serde_reads(value: float) -> float:
+    """Give a float as serde_json reads its digits, whose last one it may miss: all digits, times a power of ten."""
+    if not isfinite(value):
+        return value
+    sign, digits, exponent = Decimal(repr(value)).as_tuple()
+    read, power = float(int(''.join(map(str, digits)))), int(exponent)
+    if power < -308:  # the least power of ten that it divides by at once
+        read, power = read / 1e308, power + 308
+    read = read / float(f'1e{-power}') if power < 0 else read * float(f'1e{power}')
+    return -read if sign else read
+
+
 def _number(value: float) -> str:
     """Write a number: beyond 64 bits it is a float, and a float has no `+` and no leading zero in its exponent."""
     if isinstance(value, int) and (-(2**63) <= value < 2**64 or abs(value) > 10**308):
         return str(value)
-    mantissa, _, exponent = repr(float(value)).partition('e')
+    mantissa, _, exponent = repr(_as_serde_reads(float(value))).partition('e')
     if exponent == '-05':
         sign, digits = mantissa[: mantissa.startswith('-')], mantissa.lstrip('-').replace('.', '')
         return f'{sign}0.0000{digits}'
