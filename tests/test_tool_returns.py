@@ -40,6 +40,8 @@ def tool_return(content: Any, outcome: Any = 'success') -> ToolReturnPart:
         pytest.param(['a'], ['a'], 'a', '["a"]', id='one element'),
         pytest.param([], [], '[]', '[]', id='empty'),
         pytest.param(['', 'a'], ['""', 'a'], '["","a"]', '["","a"]', id='an empty string'),
+        pytest.param([' ', '\u3000'], ['" "', '"\u3000"'], '[" ","\u3000"]', '[" ","\u3000"]', id='white space'),
+        pytest.param(['a', ' '], ['a', ' '], 'a\n ', '["a"," "]', id='white space beside a text'),
         pytest.param(['a\nb', 'c'], ['a\nb', 'c'], '["a\\nb","c"]', '["a\\nb","c"]', id='a newline'),
     ],
 )

@@ -229,7 +229,19 @@ async def test_arguments_go_back_as_they_came(arguments: str, stream: bool):
     assert sent['function']['arguments'] == arguments
 
 
-@pytest.mark.parametrize('arguments', ['{"q": ', '[1]', '"text"', '{"a": NaN}', '{"a": "\t"}', 'ls'])
+@pytest.mark.parametrize(
+    'arguments',
+    [
+        '{"q": ',
+        '[1]',
+        '"text"',
+        '{"a": NaN}',
+        '{"a": "\t"}',
+        'ls',
+        '{"a":"\\ud83d"}',
+        f'{{"a":{"[" * 300}{"]" * 300}}}',
+    ],
+)
 async def test_broken_arguments_are_wrapped_by_upstream(arguments: str):
     """Any other argument text is sent as upstream sends it: a strict server would reject it for ever."""
     wire = scripted(wire_call(arguments=arguments))

@@ -47,17 +47,25 @@ def history(content: Any = ('a', 'b')) -> list[ModelMessage]:
     ]
 
 
+ROUTER: dict[str, Any] = {
+    'role': 'router',
+    'default_generation_settings': {'params': {}, 'n_ctx': 0},
+    'model_path': 'none',
+}
+
+
 class LlamaCpp:
     """A server that answers as llama-server does; its template is a function of the tool message's content."""
 
-    def __init__(self, template: Any) -> None:
+    def __init__(self, template: Any, props: Any = PROPS) -> None:
         self.template = template
+        self.properties = props
         self.requests: list[tuple[str, dict[str, str]]] = []
         self.tool_contents: list[Any] = []
 
     async def props(self, request: Request) -> Response:
         self.requests.append(('/props', dict(request.headers)))
-        return JSONResponse(PROPS)
+        return JSONResponse(self.properties)
 
     async def apply_template(self, request: Request) -> Response:
         self.requests.append(('/apply-template', dict(request.headers)))
@@ -111,10 +119,11 @@ async def request(model: OpenAICompatibleModel, content: Any = ('a', 'b'), *, st
     ids=['lost', 'glued', 'printed as a data structure', 'joined by newlines'],
 )
 @pytest.mark.parametrize('stream', [False, True], ids=['whole', 'streamed'])
+@pytest.mark.parametrize('props', [PROPS, ROUTER], ids=['of one model', 'of a router'])
 async def test_a_template_that_spoils_parts_gets_text_from_the_first_request_on(
-    template: Any, sent: Any, stream: bool
+    template: Any, sent: Any, stream: bool, props: Any
 ) -> None:
-    server = LlamaCpp(template)
+    server = LlamaCpp(template, props)
     async with serving(server.app) as root:
         model = model_at(root)
         await request(model, stream=stream)

@@ -176,7 +176,13 @@ async def test_earlier_turns_heal_too_and_the_agent_run_goes_on() -> None:
         (422, {'detail': [{'loc': ['body', 'messages'], 'msg': 'str type expected'}]}, True),
         (500, {'error': {'message': 'Error rendering chat template: can only concatenate str'}}, True),
         (500, {'error': {'message': 'Jinja exception in Template'}}, True),
+        (500, {'error': {'message': '[json.exception.type_error.302] type must be string, but is array'}}, True),
+        (500, {'error': {'message': "'list' object has no attribute 'strip'"}}, True),
+        (500, {'error': {'message': 'json: cannot unmarshal array into Go struct field of type string'}}, True),
+        (502, {'error': {'message': 'Provider error', 'raw': 'invalid type: sequence, expected a string'}}, True),
+        (500, {'error': {'message': "text input must be of type 'str'"}}, True),
         (500, {'error': {'message': 'out of memory'}}, False),
+        (500, {'error': {'message': 'list index out of range'}}, False),
         (503, {'error': {'message': 'overloaded'}}, False),
         (400, {'error': {'message': 'too long', 'code': 'context_length_exceeded'}}, False),
         (400, {'error': {'message': "This model's maximum context length is 8192 tokens"}}, False),
@@ -243,20 +249,34 @@ async def test_if_text_fails_too_the_first_error_is_raised_and_nothing_is_learne
     assert learned_formats() == {}
 
 
-@pytest.mark.parametrize(
-    ('error', 'teaches'),
-    [
-        ({'message': 'content: value must be a string', 'code': 400}, True),
-        ({'message': 'bad', 'type': 'invalid_request_error'}, True),
-        ({'message': 'content must be a string'}, True),
-        ('content must be a string', True),
-        ({'message': 'template failed', 'code': 500}, True),
-        ({'message': 'slow down', 'code': 429}, False),
-        ({'message': 'no', 'code': 401}, False),
-        ({'message': 'too long', 'code': 'context_length_exceeded'}, False),
-        ({'message': 'broken', 'code': 500}, False),
-    ],
-)
+ERRORS_INSIDE: list[tuple[Any, bool]] = [
+    ({'message': 'content: value must be a string', 'code': 400}, True),
+    ({'message': 'bad', 'type': 'invalid_request_error'}, True),
+    ({'message': 'content must be a string'}, True),
+    ('content must be a string', True),
+    ({'message': 'template failed', 'code': 500}, True),
+    ({'message': 'slow down', 'code': 429}, False),
+    ({'message': 'no', 'code': 401}, False),
+    ({'message': 'too long', 'code': 'context_length_exceeded'}, False),
+    ({'message': 'broken', 'code': 500}, False),
+]
+
+
+@pytest.mark.parametrize(('error', 'teaches'), ERRORS_INSIDE)
+async def test_an_error_inside_a_whole_200_counts(error: Any, teaches: bool) -> None:
+    """As one in the first event of a stream does."""
+    wire = Wire(lambda request: httpx2.Response(200, json={'error': error}) if has_parts(request) else answer(request))
+    model = OpenAICompatibleModel('m', provider=wire.provider())
+    if teaches:
+        with pytest.warns(ToolReturnFormatWarning):
+            await request(model)
+    else:
+        with pytest.raises(ModelAPIError):
+            await request(model)
+    assert len(wire.bodies) == 1 + teaches
+
+
+@pytest.mark.parametrize(('error', 'teaches'), ERRORS_INSIDE)
 async def test_an_error_in_the_first_event_of_a_stream_counts(error: Any, teaches: bool) -> None:
     wire = Wire(lambda request: sse([{'error': error}]) if has_parts(request) else answer(request))
     model = OpenAICompatibleModel('m', provider=wire.provider())

@@ -10,7 +10,7 @@ import httpx2
 import pytest
 from dirty_equals import IsStr
 from openai import AsyncOpenAI
-from pydantic import BaseModel
+from pydantic import BaseModel, RootModel
 from pydantic_ai import Agent, CachePoint
 from pydantic_ai.messages import (
     BinaryContent,
@@ -43,6 +43,12 @@ class Color(Enum):
 class Shade(str, Enum):  # noqa: UP042  # unlike a `StrEnum`, it prints its member's name
     NONE = ''
     DARK = 'dark'
+
+
+class Names(RootModel[list[str]]): ...
+
+
+class Name(RootModel[str]): ...
 
 
 class City(BaseModel):
@@ -108,6 +114,9 @@ SHAPES = [
     pytest.param(('a', 1), [text('a'), text('1')], id='tuple'),
     pytest.param((), '[]', id='empty tuple'),
     pytest.param(['a\nb', ' '], [text('a\nb'), text(' ')], id='white space is kept'),
+    pytest.param([' ', '\n'], [text('" "'), text('"\\n"')], id='nothing but white space'),
+    pytest.param(Names(['a', 'b']), [text('a'), text('b')], id='a model of a list'),
+    pytest.param(Name('a'), 'a', id='a model of a string is no list'),
     pytest.param(['{"x":1}', '<|end|>'], [text('{"x":1}'), text('<|end|>')], id='text that looks like something else'),
     pytest.param('a', 'a', id='a string is no list'),
     pytest.param({'x': ['a']}, '{"x":["a"]}', id='an object is no list'),

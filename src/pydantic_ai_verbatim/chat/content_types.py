@@ -9,9 +9,10 @@ from typing import Any, cast
 
 from openai.types.chat import ChatCompletionMessageParam
 from pydantic_ai.messages import ModelResponse, ToolCallPart
+from pydantic_core import from_json
 
 from .json_value import JsonObject, object_of
-from .tool_calls import HEADER_CONTENT_TYPE, is_json_object
+from .tool_calls import HEADER_CONTENT_TYPE
 
 CONTENT_TYPE = 'content_type'
 PLACE = 'content_type_place'
@@ -49,8 +50,8 @@ def with_original_calls(
 ) -> ChatCompletionMessageParam | None:
     """Amend the tool calls of a mapped response, one to one with its parts.
 
-    Argument text goes back as it came where it is a JSON object; upstream's own wrapping of any other stays, since
-    strict servers reject a broken argument for ever.
+    Argument text goes back as it came where it is a JSON object that strict parsers read; upstream's own wrapping of any
+    other stays, since strict servers reject a broken argument for ever.
 
     Args:
         param: The message as upstream maps it.
@@ -65,9 +66,17 @@ def with_original_calls(
     return cast('ChatCompletionMessageParam', {**cast('JsonObject', param), 'tool_calls': amended})
 
 
+def _is_sound(arguments: str) -> bool:
+    """Whether arguments are a JSON object without half characters, infinities or extreme nesting."""
+    try:
+        return isinstance(from_json(arguments, allow_inf_nan=False), dict)
+    except ValueError:
+        return False
+
+
 def _amended(call: JsonObject, part: ToolCallPart, sends_content_type: bool) -> JsonObject:
     function = cast('JsonObject', call['function'])
-    if isinstance(part.args, str) and is_json_object(part.args):
+    if isinstance(part.args, str) and _is_sound(part.args):
         function = {**function, 'arguments': part.args}
     details = part.provider_details or {}
     content_type, place = details.get(CONTENT_TYPE), details.get(PLACE)

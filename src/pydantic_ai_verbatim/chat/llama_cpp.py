@@ -75,7 +75,8 @@ def shows_apart(prompt: str, markers: tuple[str, ...]) -> bool:
 
 
 def _is_llama_cpp(props: dict[str, Any]) -> bool:
-    return 'default_generation_settings' in props and 'chat_template' in props
+    """Whether these are a llama.cpp's properties; one that routes between models has no template of its own."""
+    return 'default_generation_settings' in props and ('chat_template' in props or props.get('role') == 'router')
 
 
 async def _request(client: AsyncOpenAI, method: str, path: str, body: Any = None) -> dict[str, Any]:

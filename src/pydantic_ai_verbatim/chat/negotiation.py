@@ -30,6 +30,7 @@ from pydantic_ai.exceptions import (
 )
 
 from ..errors import ToolReturnFormatWarning
+from .json_value import object_of
 from .profile import ToolReturnFormat
 
 TOOL_RETURN_FORMAT = 'openai_compatible_tool_return_format'
@@ -181,23 +182,32 @@ def forget(base_url: str | None = None, model_name: str | None = None) -> None:
 
 # What a rejection is -------------------------------------------------------------------------------------------------
 
+_MOST_WORDS = 10_000
+_A_LIST, _A_STRING = r'\b(?:list|array|sequence)\b', r'\bstr(?:ing)?\b'
+_SPEAKS_OF_PARTS = re.compile(
+    rf"""template|{_A_LIST}.*{_A_STRING}|{_A_STRING}.*{_A_LIST}|'list' object|\b(?:must be|of type|expected) (?:a )?'?str""",
+    re.IGNORECASE | re.DOTALL,
+)
+"""What a 5xx says that is about content parts, as templates and JSON libraries put it (`type must be string, but is array`)."""
+
 _NOT_ABOUT_CONTENT = (ModelAuthenticationError, ModelContextWindowExceededError, ModelNotFoundError)
 
 
 def is_rejection(error: ModelAPIError) -> bool:
     """Whether an error may be the endpoint's way of saying that it does not take native parts.
 
-    A 400 or 422 is, unless it is about something else by its kind; so is a 5xx that names the chat template, and an
-    error inside a stream that carries no status and is of no known kind. Statuses decide, since upstream's 401 is a
-    kind of rejected request, too.
+    A 400 or 422 is, unless it is about something else by its kind; so is a 5xx that names the chat template or speaks
+    of a list where a string belongs, and an error inside a 200 that carries no status and is of no known kind. Statuses
+    decide, since upstream's 401 is a kind of rejected request, too.
     """
     if isinstance(error, _NOT_ABOUT_CONTENT):
         return False
     if isinstance(error, ModelHTTPError):
         if error.status_code in (400, 422):
             return isinstance(error, ModelRequestRejectedError)
-        return error.status_code >= 500 and 'template' in str(error.body).lower()
-    return error.in_stream and type(error) in (ModelAPIError, ModelRequestRejectedError)
+        return error.status_code >= 500 and _SPEAKS_OF_PARTS.search(str(error.body)[:_MOST_WORDS]) is not None
+    is_reported = error.in_stream or bool(object_of(error.body).get('message'))
+    return is_reported and type(error) in (ModelAPIError, ModelRequestRejectedError)
 
 
 # Who is asked --------------------------------------------------------------------------------------------------------
