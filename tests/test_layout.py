@@ -17,12 +17,13 @@ MAY_IMPORT = {
     '__init__': {'activation', 'registry', 'chat'},
     'errors': set[str](),
     'tool_returns': set[str](),
+    'surrogates': set[str](),
     'registry': {'errors'},
     'activation': {'errors', 'registry'},
     'prefixes': {'chat', 'providers'},
     'providers': {'chat.profile', 'errors', 'tool_returns'},
-    'chat': {'errors', 'tool_returns', 'providers', 'harmony.grammar', 'harmony.header', 'registry'},
-    'harmony': {'errors', 'tool_returns'},
+    'chat': {'errors', 'surrogates', 'tool_returns', 'providers', 'harmony.grammar', 'harmony.header', 'registry'},
+    'harmony': {'errors', 'surrogates', 'tool_returns'},
     'cli': {'chat', 'errors', 'harmony', 'providers', 'registry', 'tool_returns', 'activation'},
 }
 """What a module or folder may import of ours besides its own folder; a name allows what is below it."""

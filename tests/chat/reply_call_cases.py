@@ -66,6 +66,16 @@ CALL_CASES: list[tuple[str, Any, Expected]] = [
         calling(paris(function={'name': 'null', 'arguments': PARIS})),
         Fails(ModelAPIError, 'a tool call without a name'),
     ),
+    (
+        'half-a-character-in-a-call',
+        calling(paris('\ud83d', function={'name': 'get_weather', 'arguments': '{"city":"\ud83d"}'})),
+        Says([call(arguments='{"city":"\ufffd"}', id='\ufffd')], 'tool_call'),
+    ),
+    (
+        'arguments-encoded-twice-that-are-no-json',
+        calling(paris_with('"{\\"a\\": NaN}"')),
+        Says([call(arguments='"{\\"a\\": NaN}"')], 'tool_call'),
+    ),
     ('call-said-again', calling(paris(), paris()), CALLED),
     ('calls-of-another-word', saying('hi', tool_calls='get_weather'), Fails(ModelAPIError, 'get_weather')),
     (

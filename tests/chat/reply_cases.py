@@ -154,6 +154,7 @@ CASES: list[tuple[str, Any, Expected]] = [
     ('message-empty', with_choice(OK, message={}, finish_reason=None), NOTHING),
     ('message-null-for-a-reason', with_choice(OK, message=None, finish_reason='length'), Says([], 'length')),
     ('messages-of-another-api', with_choice(OK, message=..., messages=[{'text': 'hi'}]), Fails(ModelAPIError, 'hi')),
+    ('half-a-character', saying('a\ud83d b', reasoning='\ude00'), Says([thinking('\ufffd'), text('a\ufffd b')])),
     ('body-in-a-string', {'statusCode': 200, 'body': json.dumps(OK)}, HI),
     ('an-alternative-with-text', {**OK, 'choices': [CALL['choices'][0], numbered(OK, 1)]}, CALLED),
     (

@@ -348,9 +348,9 @@ CALL_CASES: list[tuple[str, list[Any], Expected]] = [
         Says([call(arguments='{"a":"😀😀"}')], 'tool_call', NONE),
     ),
     (
-        'half-a-character-that-stays',
+        'half-a-character-alone-in-the-arguments',
         [of(piece(0, 'c1', W, '{"a":"x')), of(piece(0, arguments='y\ud83d')), CALLS],
-        Says([call(arguments='{"a":"xy\ud83d')], 'tool_call', NONE),
+        Says([call(arguments='{"a":"xy\ufffd')], 'tool_call', NONE),
     ),
 ]
 """Id, events, what is right."""

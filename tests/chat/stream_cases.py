@@ -372,11 +372,11 @@ CASES: list[tuple[str, list[Any], Expected]] = [
         [A, B, chunk({'content': '\ud83d'}), chunk({'content': '\ude00'}), STOP],
         Says([text('ab😀')], usage=NONE),
     ),
-    ('half-a-character-at-the-finish', [chunk({'content': 'a\ud83d'}), STOP], Says([text('a\ud83d')], usage=NONE)),
+    ('half-a-character-at-the-finish', [chunk({'content': 'a\ud83d'}), STOP], Says([text('a\ufffd')], usage=NONE)),
     (
         'half-a-character-at-the-end',
         [A, chunk({'content': 'b\ud83d'})],
-        Says([text('ab\ud83d')], usage=NONE),
+        Says([text('ab\ufffd')], usage=NONE),
     ),
     (
         'recap-of-the-text',

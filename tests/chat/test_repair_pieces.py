@@ -17,6 +17,7 @@ from pydantic_ai_verbatim.chat import fields
 from pydantic_ai_verbatim.chat.completions import assembled
 from pydantic_ai_verbatim.chat.dialect import Dialect
 from pydantic_ai_verbatim.chat.model import OpenAICompatibleModel
+from pydantic_ai_verbatim.chat.replies import repair_reply
 from pydantic_ai_verbatim.chat.sse import EventDecoder, LineDecoder, Parsed, RepairingDecoder, repair_stream, values_in
 from pydantic_ai_verbatim.chat.streaming import StreamRepair
 from pydantic_ai_verbatim.chat.thinking_tags import ThinkingTags
@@ -163,6 +164,15 @@ def test_json_that_can_only_just_be_read_is_quoted(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(StreamRepair, 'feed', too_deep)
     with pytest.raises(ModelAPIError, match=r'an event that is too deep: \{"a":1\}'):
         list(EventDecoder(DIALECT).feed(b'data: {"a":1}\n\n'))
+
+
+def test_half_a_character_in_what_is_too_deep():
+    """What can be read at any depth may be too deep to be written anew, which is a typed error."""
+    deep: dict[str, Any] = {'half': '\ud83d'}
+    for _ in range(5000):
+        deep = {'a': deep}
+    with pytest.raises(ModelAPIError, match='too deep'):
+        repair_reply(deep, DIALECT)
 
 
 def test_half_a_character_names_nothing():

@@ -71,6 +71,7 @@ HOLDERS = {
     'the body': '{}',
     'an error': '{"error": {}}',
     'a field': json.dumps({**OK, 'extra': '{}'}),
+    'a field beside half a character': json.dumps({**OK, 'extra': '{}', 'half': '\ud83d'}),
     'the content': json.dumps(saying('{}')),
     'the reasoning': json.dumps(saying('hi', reasoning='{}')),
     'the arguments': json.dumps(calling(paris_with('{}'))),

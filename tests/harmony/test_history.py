@@ -36,9 +36,9 @@ from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.tools import ToolDefinition
 
 from pydantic_ai_verbatim.harmony.adapter import HarmonyAdapter
-from pydantic_ai_verbatim.harmony.codec import storable
 from pydantic_ai_verbatim.harmony.encoding import o200k_harmony
 from pydantic_ai_verbatim.harmony.prompt import Prompter
+from pydantic_ai_verbatim.surrogates import storable
 from tests.harmony.sampling import BASH, TEXT, TOKENS, ids_of, through_json
 
 CALL = (

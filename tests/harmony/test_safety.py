@@ -21,10 +21,11 @@ from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.tools import ToolDefinition
 
 from pydantic_ai_verbatim.errors import TokenIdError
-from pydantic_ai_verbatim.harmony.codec import TokenCodec, storable
+from pydantic_ai_verbatim.harmony.codec import TokenCodec
 from pydantic_ai_verbatim.harmony.encoding import o200k_harmony
 from pydantic_ai_verbatim.harmony.grammar import FIRST_SPECIAL_ID, SPECIAL_TOKENS, STOP_TOKENS
 from pydantic_ai_verbatim.harmony.parser import cut
+from pydantic_ai_verbatim.surrogates import storable
 from tests.harmony.sampling import (
     TEXT,
     TOKENS,

@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic_ai.messages import FinishReason
 
+from ..surrogates import storable
 from .json_value import JsonObject, is_list, is_object, list_of, objects
 
 VENDOR_FINISH_REASONS: dict[str, FinishReason] = {
@@ -91,22 +92,6 @@ def as_text(value: object) -> str:
     return '' if value is None else json.dumps(value, ensure_ascii=False, separators=(',', ':'))
 
 
-def ends_with_half(text: str) -> bool:
-    """Whether a text ends with the first half of a character, as a server cuts it that counts in UTF-16."""
-    return not text.isascii() and '\ud800' <= text[-1] <= '\udbff'
-
-
-def joined_halves(half: str, text: str) -> tuple[str, str]:
-    """Put the half of a character before a text, and take the half at its end from it.
-
-    Returns:
-        The text, and the half that waits for the other one.
-    """
-    if half:
-        text = (half + text).encode('utf-16', 'surrogatepass').decode('utf-16', 'surrogatepass')
-    return (text[:-1], text[-1]) if ends_with_half(text) else (text, '')
-
-
 def excerpt(value: object, limit: int = 500) -> str:
     """Give the server's own words, shortened for an error message."""
     if is_object(value):  # without the fields that the SDK added
@@ -118,7 +103,7 @@ def excerpt(value: object, limit: int = 500) -> str:
 def identifier(value: object) -> str:
     """Give an id as a string: a number by its digits, anything that is no id as the empty string."""
     if isinstance(value, str):
-        return '' if value in ('null', 'None', 'undefined') else value
+        return '' if value in ('null', 'None', 'undefined') else storable(value)
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else ''
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from openai.types.chat.chat_completion import Moderation
 from pydantic import ValidationError
 
+from ..surrogates import is_storable, storable_value
 from . import fields
 from .dialect import Dialect
 from .faults import error_in, foreign_shape, raise_foreign, raise_unreadable, typed_error
@@ -33,7 +34,7 @@ def repair_reply(reply: JsonObject, dialect: Dialect) -> JsonObject:
     """
     if _is_plain(reply, dialect):
         return reply
-    body = unwrapped(reply)
+    body = unwrapped(_storable(reply, dialect))
     if error := error_in(body):
         raise typed_error(error, dialect)
     choices = [choice for choice in objects(body.get('choices')) if _answers(choice)]
@@ -51,6 +52,16 @@ def repair_reply(reply: JsonObject, dialect: Dialect) -> JsonObject:
         model=body['model'] if isinstance(body.get('model'), str) and body['model'] else dialect.model_name,
         choices=body['choices'] if answer is repaired[0] and _are_sound(repaired, body['choices']) else [answer],
     )
+
+
+def _storable(reply: JsonObject, dialect: Dialect) -> JsonObject:
+    """Give the reply with U+FFFD for each half of a character."""
+    if is_storable(reply):
+        return reply
+    try:
+        return storable_value(reply)
+    except RecursionError:
+        raise_unreadable(f'{dialect.system} answered with JSON that is too deep', None, dialect)
 
 
 def _are_sound(repaired: list[JsonObject], choices: object) -> bool:
@@ -151,7 +162,9 @@ def _is_plain_choice(choice: JsonObject, dialect: Dialect) -> bool:
     if choice.get('tool_calls') or choice.get('text'):
         return False
     for name, value in message.items():
-        if value is not None and (type(value) is not str or name in _SPECIAL_FIELDS) and name != 'tool_calls':
+        if value is None or name == 'tool_calls':
+            continue
+        if type(value) is not str or name in _SPECIAL_FIELDS or not is_storable(value):
             return False
     if dialect.thinking_tags[0] in (message.get('content') or ''):
         return False

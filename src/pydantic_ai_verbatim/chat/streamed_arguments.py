@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, field
 
-from .fields import ends_with_half, joined_halves
+from ..surrogates import is_storable, joined_halves, storable
 from .tool_calls import decoded_once, is_json_object
 
 _QUOTE = re.compile(r'\s*"')
@@ -30,7 +30,7 @@ class Arguments:
         """Add what nearly all pieces are, more of the same that can be sent as it is; say whether it is that."""
         if self._held or self._half or not self.size or len(text) == self.size:
             return False
-        if text[:1] == '{' or ends_with_half(text):
+        if text[:1] == '{' or not is_storable(text):
             return False
         self._pieces.append(text)
         self.size += len(text)
@@ -81,7 +81,7 @@ class Arguments:
         """Give what was not sent yet, now that all are there."""
         sent, whole = self.text[: self.size - self._held], self.whole
         said = whole if whole is not None and whole.startswith(sent) else self.text
-        rest = said[len(sent) :] + self._half
+        rest = said[len(sent) :] + storable(self._half)
         self._held, self._half = 0, ''
         return rest
 

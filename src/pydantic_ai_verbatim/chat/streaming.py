@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..surrogates import is_storable, joined_halves, storable
 from . import fields
 from .dialect import Dialect
 from .faults import error_in, foreign_shape, is_remark, raise_foreign, raise_unreadable, typed_error
@@ -186,7 +187,7 @@ class StreamRepair:
     def _is_plain_text(self, name: str, text: str) -> bool:
         if name == 'content' and (self.tags.where != 'text' or text == self.tags.tags[0]):
             return False
-        if self._halves or fields.ends_with_half(text):
+        if self._halves or not is_storable(text):
             return False
         self._texts[name].append(text)
         self._is_numbered = True
@@ -326,7 +327,7 @@ class StreamRepair:
         said = self._texts.setdefault(name, [])
         if is_whole:  # a closing event may say the whole message once more
             text = text.removeprefix(''.join(said))
-        text, half = fields.joined_halves(self._halves.pop(name, ''), text)
+        text, half = joined_halves(self._halves.pop(name, ''), text)
         if half:
             self._halves[name] = half
         said.append(text)
@@ -356,7 +357,7 @@ class StreamRepair:
     def _held_halves(self, delta: JsonObject) -> JsonObject:
         """Give the fields that a half of a character is still to be added to: the other half did not come."""
         halves, self._halves = self._halves, {}
-        return {name: (delta.get(name) or '') + half for name, half in halves.items()}
+        return {name: (delta.get(name) or '') + storable(half) for name, half in halves.items()}
 
     def _own_calls(self, calls: list[Any], number: int, *, closes: bool) -> list[JsonObject]:
         if not self._owns('tool_calls', number) and self._owners.get('tool_calls') == 0:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..harmony.header import NAMESPACE, NO_TOOLS, read_header, repair_tool_name
+from ..surrogates import is_storable, storable
 from .dialect import Dialect
 from .faults import raise_unreadable
 from .fields import as_text, changed, identifier, same_if_equal
@@ -129,7 +130,7 @@ def name_in(function: JsonObject, dialect: Dialect) -> str:
     name = function.get('name')
     if not isinstance(name, str) or (name in _NO_NAMES and name not in dialect.tools):
         return ''
-    return name
+    return storable(name)
 
 
 _NO_NAMES = ('null', 'None', 'none', 'undefined')
@@ -172,6 +173,8 @@ def are_plain(calls: list[Any]) -> bool:
         if type(name) is not str or type(arguments) is not str or type(identity) is not str:
             return False
         if not name or name in _NO_NAMES or not identity or arguments[:1] != '{':
+            return False
+        if not (is_storable(name) and is_storable(identity) and is_storable(arguments)):
             return False
         ids.add(identity)
     return len(ids) == len(calls)

@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any, Generic, cast
 
-from pydantic_core import to_jsonable_python
-
+from ..surrogates import storable
 from .encoding import Encoding
 from .grammar import END, MESSAGE, OPENING, RETURN, SPECIAL_TOKENS, pieces_of
 from .parser import Block, Parser, S, TextParser, TokenParser, cut
@@ -23,27 +22,6 @@ _ESCAPED = re.compile(
     r'(?:[\x20-\x5b\x5d-\x7e]|\\(?:[\\tnr]|x[0-9a-f]{2}|u[0-9a-f]{4}|U00(?:0[0-9a-f]|10)[0-9a-f]{4}))*'
 )
 _LONG = 512
-_SURROGATE = re.compile('[\ud800-\udfff]')
-
-
-def storable(text: str) -> str:
-    """Give the text as JSON can hold it: each lone surrogate, for which UTF-8 has no form, becomes U+FFFD."""
-    return text if text.isascii() else _SURROGATE.sub('\ufffd', text)
-
-
-def storable_value(value: Any) -> Any:
-    """Give a value as JSON can hold it, its texts as `storable` gives them."""
-    match value:
-        case str():
-            return storable(value)
-        case dict():
-            return {storable_value(key): storable_value(item) for key, item in cast('dict[Any, Any]', value).items()}
-        case list() | tuple():
-            items = map(storable_value, cast('Iterable[Any]', value))
-            return list(items) if isinstance(value, list) else tuple(items)
-        case _:
-            plain: Any = to_jsonable_python(value)
-            return storable_value(plain) if isinstance(plain, str | dict | list) else value
 
 
 class Codec(ABC, Generic[S]):

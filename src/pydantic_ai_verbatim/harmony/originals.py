@@ -13,7 +13,8 @@ from typing import Any, Literal, NamedTuple, cast
 from pydantic_ai.messages import TextPart, ThinkingPart, ToolCallPart
 from pydantic_core import PydanticSerializationError
 
-from .codec import Codec, storable_value
+from ..surrogates import storable_value
+from .codec import Codec
 from .header import Header
 from .parser import S
 

@@ -31,7 +31,7 @@ from pydantic_core import PydanticSerializationError
 
 from pydantic_ai_verbatim.tool_returns import collections_as_lists, item_texts, joined
 
-from .codec import storable_value
+from ..surrogates import storable_value
 from .given import date_given, messages_given, options_given, parameters_given
 from .grammar import CHANNEL
 from .header import read_header
