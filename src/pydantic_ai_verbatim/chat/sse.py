@@ -86,6 +86,8 @@ class EventDecoder:
     _lines: LineDecoder = field(default_factory=LineDecoder)
     _name: str | None = None
     _data: list[str] = field(default_factory=list[str])
+    _is_over_lines: bool | None = None
+    """Whether the event's JSON goes on in lines without `data:`; not known before there is such a line."""
     _stray: list[str] = field(default_factory=list[str])
 
     def __post_init__(self) -> None:
@@ -109,7 +111,7 @@ class EventDecoder:
         if line.startswith('data:'):
             self._data.append(line[6:] if line[5:6] == ' ' else line[5:])
         elif not line:
-            data, name, self._data, self._name = self._data, self._name, [], None
+            data, name, self._data, self._name, self._is_over_lines = self._data, self._name, [], None, None
             if data:
                 yield from self._event('\n'.join(data) if len(data) > 1 else data[0], name)
         elif line.startswith('error:'):  # llama.cpp's own field
@@ -122,7 +124,9 @@ class EventDecoder:
         elif line[0].isspace() and line.lstrip().startswith('data:'):
             yield from self._line(line.lstrip())
         elif not line.startswith((':', 'id:', 'retry:')):
-            lines = self._data if self._is_cut() else self._stray
+            if self._is_over_lines is None:
+                self._is_over_lines = self._is_cut()
+            lines = self._data if self._is_over_lines else self._stray
             lines.append(line)
 
     def _is_cut(self) -> bool:

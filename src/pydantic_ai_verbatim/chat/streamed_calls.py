@@ -62,7 +62,7 @@ class Call:
     leak: Leak | None = None
     sent_type: str | None = None
     twin: 'Call | None' = None
-    """An earlier call of the same id and name, which this one may only say again."""
+    """An earlier call of the same id and name, which this one says again so far."""
     early: JsonObject = field(default_factory=dict[str, Any])
     """The content type, in its place, that came before the name."""
 
@@ -72,14 +72,16 @@ class Call:
         return self.leak is None or self.leak.name is not None
 
     @property
-    def may_repeat(self) -> bool:
-        """Whether the call says, so far, what an earlier one said."""
-        return self.twin is not None and self.twin.arguments.text.startswith(self.arguments.text)
-
-    @property
     def repeats(self) -> bool:
-        """Whether the call says what an earlier one said, and no more."""
-        return self.twin is not None and self.twin.arguments.text == self.arguments.text
+        """Whether the call says what its twin said, and all of it."""
+        return self.twin is not None and self.twin.arguments.size == self.arguments.size
+
+    def add_arguments(self, text: str) -> str:
+        """Add a piece of the arguments; a piece that the twin did not say makes this another call."""
+        text = self.arguments.add(text)
+        if self.twin and not self.twin.arguments.text.startswith(text, self.arguments.size - len(text)):
+            self.twin = None
+        return text
 
     @property
     def tool_name(self) -> str:
@@ -271,7 +273,7 @@ class CallAssembler:
             new_id = call.sent_id = distinct(fragment.id, self._taken)
         call.leak = read_name(call.name, self.dialect) if call.name else None
         self._add_arguments(call, fragment)
-        name = '' if call.may_repeat and not call.is_sent else self._new_name(call)
+        name = '' if call.twin else self._new_name(call)
         if not call.is_sent:
             if not name:
                 call.early.update(_content_type_in(fragment.raw))
@@ -315,7 +317,7 @@ class CallAssembler:
         return unsent
 
     def _add_arguments(self, call: Call, fragment: Fragment) -> None:
-        text = call.arguments.add(fragment.arguments)
+        text = call.add_arguments(fragment.arguments)
         if not call.is_addressed:
             self.texts.append((call.leak.channel if call.leak else None, text))
 
