@@ -39,19 +39,20 @@ def collections_as_lists(request: ModelRequest) -> ModelRequest:
 def _is_collection(part: ModelRequestPart) -> bool:
     if not isinstance(part, ToolReturnPart) or isinstance(part.content, list):
         return False
-    return isinstance(_items(part.content), (list, *_JSON_ARRAYS))
+    return isinstance(_items(part), (list, *_JSON_ARRAYS))
 
 
-def _items(content: Any) -> object:
-    """Give what a model of one value holds, and anything else as it is."""
-    return cast('Any', content).root if isinstance(content, RootModel) else content
+def _items(part: ToolReturnPart) -> object:
+    """Give the JSON that a model of one value becomes, and any other content as it is."""
+    content: Any = part.content
+    return content.model_dump(mode='json') if isinstance(content, RootModel) else content
 
 
 def _as_list(part: ModelRequestPart) -> ModelRequestPart:
     if not _is_collection(part):
         return part
     tool_return = cast('ToolReturnPart', part)
-    return replace(tool_return, content=list(cast('Iterable[Any]', _items(tool_return.content))))
+    return replace(tool_return, content=list(cast('Iterable[Any]', _items(tool_return))))
 
 
 def item_texts(part: ToolReturnPart) -> list[str] | None:

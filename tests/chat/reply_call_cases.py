@@ -51,6 +51,11 @@ CALL_CASES: list[tuple[str, Any, Expected]] = [
         ),
         Says([text('hi'), call()], 'tool_call'),
     ),
+    (
+        'part-of-a-call-without-a-name',
+        saying([{'type': 'text', 'text': 'hi'}, {'type': 'tool_call', 'toolName': 'now'}]),
+        HI,
+    ),
     ('call-beside-the-message', with_choice(OK, tool_calls=[paris()]), Says([text('hi'), call()], 'tool_call')),
     ('calls-an-object', with_choice(OK, message={'content': None, 'tool_calls': paris()}), Says([call()], 'tool_call')),
     ('calls-with-null', calling(None, paris(), {}), CALLED),
@@ -62,9 +67,9 @@ CALL_CASES: list[tuple[str, Any, Expected]] = [
     ('function-as-text', calling(paris(function=json.dumps(paris()['function']))), CALLED),
     ('function-a-name', calling(paris(function='get_weather', arguments=PARIS)), CALLED),
     (
-        'name-null-in-words',
-        calling(paris(function={'name': 'null', 'arguments': PARIS})),
-        Fails(ModelAPIError, 'a tool call without a name'),
+        'half-a-character-in-the-arguments',
+        calling(paris_with('{"city":"\ud83d"}')),
+        Says([call(arguments='{"city":"\ufffd"}')], 'tool_call'),
     ),
     (
         'half-a-character-in-a-call',
@@ -75,6 +80,13 @@ CALL_CASES: list[tuple[str, Any, Expected]] = [
         'arguments-encoded-twice-that-are-no-json',
         calling(paris_with('"{\\"a\\": NaN}"')),
         Says([call(arguments='"{\\"a\\": NaN}"')], 'tool_call'),
+    ),
+    ('name-of-a-word-for-nothing', calling(wire_call('none', '{}')), Says([call('none', '{}')], 'tool_call')),
+    ('id-of-a-word-for-nothing', calling(paris('None')), Says([call(id=GENERATED)], 'tool_call')),
+    (
+        'calls-whose-id-is-their-name',
+        calling(wire_call('now', '{}', 'now'), wire_call('now', '{}', 'now')),
+        Says([call('now', '{}', 'now'), call('now', '{}', 'now_2')], 'tool_call'),
     ),
     ('call-said-again', calling(paris(), paris()), CALLED),
     ('calls-of-another-word', saying('hi', tool_calls='get_weather'), Fails(ModelAPIError, 'get_weather')),

@@ -155,6 +155,8 @@ CASES: list[tuple[str, Any, Expected]] = [
     ('message-null-for-a-reason', with_choice(OK, message=None, finish_reason='length'), Says([], 'length')),
     ('messages-of-another-api', with_choice(OK, message=..., messages=[{'text': 'hi'}]), Fails(ModelAPIError, 'hi')),
     ('half-a-character', saying('a\ud83d b', reasoning='\ude00'), Says([thinking('\ufffd'), text('a\ufffd b')])),
+    ('body-in-a-string-that-is-none', {'response': '{"choices":["a"]}'}, Fails(ModelAPIError, 'choices')),
+    ('half-a-character-in-the-id', {**OK, 'id': '\ud83d'}, HI),
     ('body-in-a-string', {'statusCode': 200, 'body': json.dumps(OK)}, HI),
     ('an-alternative-with-text', {**OK, 'choices': [CALL['choices'][0], numbered(OK, 1)]}, CALLED),
     (

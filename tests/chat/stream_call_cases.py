@@ -28,6 +28,16 @@ from .stream_events import (
 )
 
 CALL_CASES: list[tuple[str, list[Any], Expected]] = [
+    (
+        'broken-off-for-a-failure-without-arguments',
+        [of(piece(0, 'c1', 'now', '')), chunk({}, 'error')],
+        Says([call('now', '')], 'error', NONE),
+    ),
+    (
+        'broken-off-for-a-failure',
+        [of(piece(0, 'c1', W, FIRST)), chunk({}, 'network_error')],
+        Fails(ModelAPIError, 'broke off inside a tool call: {"city":'),
+    ),
     # Calls that share an index
     (
         'shared-index-without-ids',
@@ -124,6 +134,18 @@ CALL_CASES: list[tuple[str, list[Any], Expected]] = [
             CALLS,
         ],
         ONE,
+    ),
+    (
+        'interleaved-calls-whose-pieces-look-like-other-calls',
+        [
+            of(piece(0, 'c1', W, '{"a":')),
+            of(piece(1, 'c2', 'now', '')),
+            of(piece(0, arguments='{"a":1}')),
+            of(piece(0, arguments='}')),
+            of(piece(1, arguments='{}')),
+            CALLS,
+        ],
+        Says([call(arguments='{"a":{"a":1}}'), call('now', '{}', 'c2')], 'tool_call', NONE),
     ),
     (
         'index-of-the-tool-on-the-header',
@@ -225,12 +247,17 @@ CALL_CASES: list[tuple[str, list[Any], Expected]] = [
     ('call-never-begun', [A, of(piece(0)), STOP], JUST_A),
     ('name-null-in-words-later', [of(piece(0, 'c1', W, FIRST)), of(piece(0, '', 'null', SECOND)), CALLS], ONE),
     ('name-and-id-none-in-words-later', [of(piece(0, 'c1', W, '')), of(piece(0, 'None', 'None', PARIS)), CALLS], ONE),
-    ('name-null-in-words-first', [of(piece(0, 'c1', 'null', '')), of(piece(0, name=W, arguments=PARIS)), CALLS], ONE),
     (
-        'name-null-in-words-alone',
-        [of(piece(0, 'c1', 'null', PARIS)), CALLS],
-        Fails(ModelAPIError, 'a tool call without a name'),
+        'no-index-and-no-ids-and-blank-arguments',
+        [
+            of(piece(..., name=W, arguments=PARIS)),
+            of(piece(..., name='now', arguments=' ')),
+            of(piece(..., arguments='{}')),
+            CALLS,
+        ],
+        Says([call(id=GENERATED), call('now', ' {}', GENERATED)], 'tool_call', NONE),
     ),
+    ('name-null-in-words-alone', [of(piece(0, 'c1', 'null', PARIS)), CALLS], Says([call('null')], 'tool_call', NONE)),
     # Shapes
     ('call-flat', [of({'index': 0, 'id': 'c1', 'name': W, 'arguments': PARIS}), CALLS], ONE),
     ('call-with-parameters', [of({'index': 0, 'id': 'c1', 'function': {'name': W, 'parameters': PARIS}}), CALLS], ONE),

@@ -180,6 +180,38 @@ REPEAT_CASES: list[tuple[str, list[Any], Expected]] = [
         ONE,
     ),
     (
+        'call-again-while-another-is-open',
+        [
+            of(piece(0, 'c1', W, PARIS)),
+            of(piece(1, 'c2', 'now', '')),
+            of(piece(0, arguments=PARIS)),
+            of(piece(1, arguments='{}')),
+            CALLS,
+        ],
+        Says([call(), call('now', '{}', 'c2')], 'tool_call', NONE),
+    ),
+    (
+        'stub-while-another-is-open',
+        [
+            of(piece(0, 'c1', W, '{}')),
+            of(piece(1, 'c2', 'now', '')),
+            of(piece(0, arguments=PARIS)),
+            of(piece(1, arguments='{}')),
+            CALLS,
+        ],
+        Says([call(), call('now', '{}', 'c2')], 'tool_call', NONE),
+    ),
+    (
+        'calls-of-the-same-id-two-of-them-twice',
+        [of(piece(0, 'c1', W, PARIS)), of(piece(1, 'c1', W, ROME)), of(piece(2, 'c1', W, ROME)), CALLS],
+        Says([call(), call(arguments=ROME, id='c1_2')], 'tool_call', NONE),
+    ),
+    (
+        'calls-whose-id-is-their-name',
+        [of(piece(0, 'now', 'now', '{}')), of(piece(1, 'now', 'now', '{}')), CALLS],
+        Says([call('now', '{}', 'now'), call('now', '{}', 'now_2')], 'tool_call', NONE),
+    ),
+    (
         'another-call-of-the-same-id',
         [
             of(piece(0, 'c1', W, '')),

@@ -303,6 +303,19 @@ async def test_what_stands_behind_a_header_is_no_content_type(behind: str, strea
     assert 'content_type' not in (response.tool_calls[0].provider_details or {})
 
 
+@pytest.mark.parametrize(
+    'name',
+    [
+        '<|start|>assistant<|channel|>commentary to=functions.bash',
+        '<|start|>functions.bash<|channel|>commentary',
+        'commentary<|message|>to=bash',
+    ],
+)
+def test_a_header_behind_a_marker_is_read(name: str):
+    """A marker cuts off only what stands behind a recipient."""
+    assert read_name(name, Dialect('gpt-oss', leaks_harmony=True)).name == 'bash'
+
+
 def test_a_declared_tool_called_as_nobody_is_a_tool():
     """`user`, `all` and `assistant` are nobody, unless a tool has the name."""
     dialect = Dialect('gpt-oss', tools=frozenset({'user'}), leaks_harmony=True)

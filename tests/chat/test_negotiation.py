@@ -182,7 +182,8 @@ async def test_earlier_turns_heal_too_and_the_agent_run_goes_on() -> None:
         (502, {'error': {'message': 'Provider error', 'raw': 'invalid type: sequence, expected a string'}}, True),
         (500, {'error': {'message': "text input must be of type 'str'"}}, True),
         (500, {'error': {'message': 'out of memory'}}, False),
-        (500, {'error': {'message': 'list index out of range'}}, False),
+        (500, {'error': {'message': "IndexError: list index out of range; KeyError: 'str'"}}, False),
+        (502, {'error': '<style>li{list-style:none}</style> bad connection string'}, False),
         (503, {'error': {'message': 'overloaded'}}, False),
         (400, {'error': {'message': 'too long', 'code': 'context_length_exceeded'}}, False),
         (400, {'error': {'message': "This model's maximum context length is 8192 tokens"}}, False),
@@ -262,9 +263,17 @@ ERRORS_INSIDE: list[tuple[Any, bool]] = [
 ]
 
 
-@pytest.mark.parametrize(('error', 'teaches'), ERRORS_INSIDE)
+@pytest.mark.parametrize(
+    ('error', 'teaches'),
+    [
+        *ERRORS_INSIDE,
+        ('upstream connect error: timeout', False),
+        ({'message': 'The model is currently overloaded, try again'}, False),
+        ({'message': 'messages[2].content: expected string'}, True),
+    ],
+)
 async def test_an_error_inside_a_whole_200_counts(error: Any, teaches: bool) -> None:
-    """As one in the first event of a stream does."""
+    """It says so itself; one in the first event of a stream counts in any words."""
     wire = Wire(lambda request: httpx2.Response(200, json={'error': error}) if has_parts(request) else answer(request))
     model = OpenAICompatibleModel('m', provider=wire.provider())
     if teaches:

@@ -3,14 +3,14 @@
 import warnings
 from datetime import UTC, date, datetime
 from enum import Enum
-from typing import Any
+from typing import Annotated, Any
 
 import httpx
 import httpx2
 import pytest
 from dirty_equals import IsStr
 from openai import AsyncOpenAI
-from pydantic import BaseModel, RootModel
+from pydantic import BaseModel, PlainSerializer, RootModel
 from pydantic_ai import Agent, CachePoint
 from pydantic_ai.messages import (
     BinaryContent,
@@ -49,6 +49,9 @@ class Names(RootModel[list[str]]): ...
 
 
 class Name(RootModel[str]): ...
+
+
+class Rounded(RootModel[list[Annotated[float, PlainSerializer(lambda value: f'{value:.1f}')]]]): ...
 
 
 class City(BaseModel):
@@ -116,6 +119,7 @@ SHAPES = [
     pytest.param(['a\nb', ' '], [text('a\nb'), text(' ')], id='white space is kept'),
     pytest.param([' ', '\n'], [text('" "'), text('"\\n"')], id='nothing but white space'),
     pytest.param(Names(['a', 'b']), [text('a'), text('b')], id='a model of a list'),
+    pytest.param(Rounded([1.25]), [text('1.2')], id='a model of a list that writes itself'),
     pytest.param(Name('a'), 'a', id='a model of a string is no list'),
     pytest.param(['{"x":1}', '<|end|>'], [text('{"x":1}'), text('<|end|>')], id='text that looks like something else'),
     pytest.param('a', 'a', id='a string is no list'),

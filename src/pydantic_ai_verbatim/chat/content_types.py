@@ -67,7 +67,7 @@ def with_original_calls(
 
 
 def _is_sound(arguments: str) -> bool:
-    """Whether arguments are a JSON object without half characters, infinities or extreme nesting."""
+    """Whether arguments are a JSON object without half characters, NaN or extreme nesting."""
     try:
         return isinstance(from_json(arguments, allow_inf_nan=False), dict)
     except ValueError:

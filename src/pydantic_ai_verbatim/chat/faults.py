@@ -95,14 +95,12 @@ def error_in(body: JsonObject, event: str | None = None) -> JsonObject | None:
 def is_remark(body: JsonObject, event: str | None) -> bool:
     """Whether all that makes an event an error is its message: it may be no more than a remark (`Model is loading`)."""
     named = 'error' in (event, body.get('object'), body.get('type'))
-    marks = {key for key in _ERROR_KEYS if body.get(key)}
-    return not named and marks <= {'status'} and not _fails(str(body.get('status')))
+    marks = _ERROR_KEYS & body.keys()
+    return not named and (not marks or (marks == frozenset({'status'}) and str(body['status']).lower() in _UNDER_WAY))
 
 
-def _fails(status: str) -> bool:
-    """Whether a status is a failure's, by its number or its word; that of something under way is not."""
-    word = status.lower()
-    return word.isdecimal() or word in _BY_WORD or 'error' in word or 'fail' in word
+_UNDER_WAY = ('in_progress', 'loading', 'ok', 'pending', 'processing', 'queued', 'running', 'starting', 'warming_up')
+"""What a status says that is no failure's."""
 
 
 def _says_nothing(error: object, *, beside_answer: bool) -> bool:

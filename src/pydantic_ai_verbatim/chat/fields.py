@@ -56,6 +56,9 @@ VENDOR_FINISH_REASONS: dict[str, FinishReason] = {
 }
 """The finish reasons of vendors that are not OpenAI's, in lower case with underscores, without Gemini's `IMAGE_`."""
 
+WORDS_FOR_NOTHING = ('null', 'None', 'none', 'undefined')
+"""What some servers write in place of an id or of a name that they do not have."""
+
 OPENAI_FINISH_REASONS: dict[FinishReason, str] = {
     'stop': 'stop',
     'length': 'length',
@@ -103,7 +106,7 @@ def excerpt(value: object, limit: int = 500) -> str:
 def identifier(value: object) -> str:
     """Give an id as a string: a number by its digits, anything that is no id as the empty string."""
     if isinstance(value, str):
-        return '' if value in ('null', 'None', 'undefined') else storable(value)
+        return '' if value in WORDS_FOR_NOTHING else storable(value)
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else ''
 
 

@@ -30,7 +30,6 @@ from pydantic_ai.exceptions import (
 )
 
 from ..errors import ToolReturnFormatWarning
-from .json_value import object_of
 from .profile import ToolReturnFormat
 
 TOOL_RETURN_FORMAT = 'openai_compatible_tool_return_format'
@@ -185,10 +184,14 @@ def forget(base_url: str | None = None, model_name: str | None = None) -> None:
 _MOST_WORDS = 10_000
 _A_LIST, _A_STRING = r'\b(?:list|array|sequence)\b', r'\bstr(?:ing)?\b'
 _SPEAKS_OF_PARTS = re.compile(
-    rf"""template|{_A_LIST}.*{_A_STRING}|{_A_STRING}.*{_A_LIST}|'list' object|\b(?:must be|of type|expected) (?:a )?'?str""",
-    re.IGNORECASE | re.DOTALL,
+    rf"""template
+    | {_A_LIST} .{{0,80}} \b(?:expected|into|of\ type|must\ be)\b .{{0,80}} {_A_STRING}
+    | \b(?:expected|must\ be|of\ type|concatenate)\b .{{0,20}} {_A_STRING} .{{0,40}} {_A_LIST}
+    | \bcontent\b .{{0,40}} \b(?:expected|must\ be|should\ be)\b .{{0,20}} {_A_STRING}
+    | 'list'\ object\ has\ no\ attribute | must\ be\ of\ type\ 'str'""",
+    re.IGNORECASE | re.VERBOSE,
 )
-"""What a 5xx says that is about content parts, as templates and JSON libraries put it (`type must be string, but is array`)."""
+"""What an error says that is about content parts, as templates and JSON libraries put it (`type must be string, but is array`)."""
 
 _NOT_ABOUT_CONTENT = (ModelAuthenticationError, ModelContextWindowExceededError, ModelNotFoundError)
 
@@ -197,17 +200,20 @@ def is_rejection(error: ModelAPIError) -> bool:
     """Whether an error may be the endpoint's way of saying that it does not take native parts.
 
     A 400 or 422 is, unless it is about something else by its kind; so is a 5xx that names the chat template or speaks
-    of a list where a string belongs, and an error inside a 200 that carries no status and is of no known kind. Statuses
-    decide, since upstream's 401 is a kind of rejected request, too.
+    of a list where a string belongs. Without a status, an error inside a stream is if it is of no known kind, and one
+    inside a whole 200 if it says so. Statuses decide, since upstream's 401 is a kind of rejected request, too.
     """
     if isinstance(error, _NOT_ABOUT_CONTENT):
         return False
     if isinstance(error, ModelHTTPError):
         if error.status_code in (400, 422):
             return isinstance(error, ModelRequestRejectedError)
-        return error.status_code >= 500 and _SPEAKS_OF_PARTS.search(str(error.body)[:_MOST_WORDS]) is not None
-    is_reported = error.in_stream or bool(object_of(error.body).get('message'))
-    return is_reported and type(error) in (ModelAPIError, ModelRequestRejectedError)
+        return error.status_code >= 500 and _speaks_of_parts(error)
+    return type(error) is ModelAPIError and (error.in_stream or _speaks_of_parts(error))
+
+
+def _speaks_of_parts(error: ModelAPIError) -> bool:
+    return _SPEAKS_OF_PARTS.search(str(error.body)[:_MOST_WORDS]) is not None
 
 
 # Who is asked --------------------------------------------------------------------------------------------------------

@@ -75,7 +75,8 @@ def unwrapped(body: JsonObject, depth: int = 3) -> JsonObject:
         return body
     for key, wrapped in body.items():
         value = json_in(wrapped)
-        if is_object(value) and (inner := unwrapped(value, depth - 1)).get('choices') is not None:
+        inner = unwrapped(value, depth - 1) if is_object(value) else {}
+        if inner.get('choices') is not None and (value is wrapped or objects(inner['choices'])):
             around = {name: other for name, other in body.items() if name != key and other is not None}
             return {**around, **{name: own for name, own in inner.items() if own is not None}}
     return body
@@ -138,6 +139,8 @@ def _is_plain(reply: JsonObject, dialect: Dialect) -> bool:
         return False
     if type(reply['id']) is not str or type(reply['model']) is not str or type(created) is not int:
         return False
+    if not (reply['id'].isascii() and reply['model'].isascii()):
+        return False
     if not 0 <= created <= fields.LATEST or fields.usage_of(reply.get('usage')) is not reply.get('usage'):
         return False
     for name in ('error', 'metadata', 'moderation', 'service_tier', 'system_fingerprint'):
@@ -164,7 +167,7 @@ def _is_plain_choice(choice: JsonObject, dialect: Dialect) -> bool:
     for name, value in message.items():
         if value is None or name == 'tool_calls':
             continue
-        if type(value) is not str or name in _SPECIAL_FIELDS or not is_storable(value):
+        if type(value) is not str or name in _SPECIAL_FIELDS or not (value.isascii() or is_storable(value)):
             return False
     if dialect.thinking_tags[0] in (message.get('content') or ''):
         return False
@@ -205,7 +208,8 @@ def _answers(choice: JsonObject) -> bool:
 
 def explains_itself(choice: JsonObject) -> bool:
     """Whether a choice's finish reason says why it has no message."""
-    return choice.get('finish_reason') not in (None, '', 'stop')
+    reason = choice.get('finish_reason')
+    return bool(reason) and fields.meaning_of(str(reason)) != 'stop'
 
 
 def _repaired_choice(choice: JsonObject, dialect: Dialect) -> JsonObject:

@@ -131,7 +131,8 @@ class EventDecoder:
 
     def _is_cut(self) -> bool:
         """Whether the event so far is the beginning of JSON, which some servers print over several lines."""
-        return bool(self._data) and self._data[0][:1] in ('{', '[') and _only_object_in('\n'.join(self._data)) is None
+        text = '\n'.join(self._data)
+        return text[:1] == '{' and isinstance(_next_value(text)[0], Unparsed)
 
     def _event(self, data: str, name: str | None) -> Iterator[JsonObject]:
         if (value := _only_object_in(data)) is not None and name not in KEEP_ALIVES:

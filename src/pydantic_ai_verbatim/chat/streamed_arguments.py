@@ -104,6 +104,11 @@ class Arguments:
         return decoded_once(self.text)
 
     @property
+    def are_settled(self) -> bool:
+        """Whether they are a JSON object as they came, and no stub."""
+        return self._folded is None and not self._is_stub and is_json_object(self.text)
+
+    @property
     def are_whole(self) -> bool:
         """Whether nothing is missing."""
         return self.whole is not None

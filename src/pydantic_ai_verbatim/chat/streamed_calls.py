@@ -10,7 +10,7 @@ from typing import Any
 from .content_types import CONTENT_TYPE
 from .dialect import Dialect
 from .faults import raise_unreadable
-from .fields import identifier, position
+from .fields import WORDS_FOR_NOTHING, identifier, position
 from .json_value import JsonObject, is_object
 from .streamed_arguments import Arguments
 from .tool_calls import (
@@ -61,8 +61,8 @@ class Call:
     is_sent: bool = False
     leak: Leak | None = None
     sent_type: str | None = None
-    twin: 'Call | None' = None
-    """An earlier call of the same id and name, which this one says again so far."""
+    twins: 'list[Call]' = field(default_factory=list['Call'])
+    """Earlier calls of the same id and name, which this one says again so far."""
     early: JsonObject = field(default_factory=dict[str, Any])
     """The content type, in its place, that came before the name."""
 
@@ -73,14 +73,14 @@ class Call:
 
     @property
     def repeats(self) -> bool:
-        """Whether the call says what its twin said, and all of it."""
-        return self.twin is not None and self.twin.arguments.size == self.arguments.size
+        """Whether the call says what an earlier one said, and all of it."""
+        return any(twin.arguments.size == self.arguments.size for twin in self.twins)
 
     def add_arguments(self, text: str) -> str:
-        """Add a piece of the arguments; a piece that the twin did not say makes this another call."""
+        """Add a piece of the arguments; a piece that no twin said makes this another call."""
         text = self.arguments.add(text)
-        if self.twin and not self.twin.arguments.text.startswith(text, self.arguments.size - len(text)):
-            self.twin = None
+        at = self.arguments.size - len(text)
+        self.twins = [twin for twin in self.twins if twin.arguments.text.startswith(text, at)]
         return text
 
     @property
@@ -121,7 +121,7 @@ class CallAssembler:
         if call is None and is_blank(raw):
             return None
         if call is None:
-            call = Call(self._free_index(fragment.index), choice, fragment.index, twin=self._twin_of(fragment))
+            call = Call(self._free_index(fragment.index), choice, fragment.index, twins=self._twins_of(fragment))
             self.calls.append(call)
         elif _says_again(call, fragment):
             if (call.id or not fragment.id) and not _content_type_in(fragment.raw):
@@ -185,13 +185,21 @@ class CallAssembler:
             choice=choice,
             index=place if index is None else index,
             id=identifier(call.get('id')),
-            name=name_in(function, self.dialect),
+            name=self._name_in(function),
             arguments=argument_text(function.get('arguments')),
         )
 
-    def _twin_of(self, fragment: Fragment) -> Call | None:
-        named = (call for call in self.calls if fragment.id and (call.id, call.name) == (fragment.id, fragment.name))
-        return next(named, None)
+    def _name_in(self, function: JsonObject) -> str:
+        """Give the name in a piece; behind a first one, a word for nothing is none, unless a tool has it."""
+        name = name_in(function)
+        is_nothing = name in WORDS_FOR_NOTHING and name not in self.dialect.tools
+        return '' if is_nothing and self.calls else name
+
+    def _twins_of(self, fragment: Fragment) -> list[Call]:
+        """Give the calls that a new one may say again; an id that is no more than the tool's name tells nothing."""
+        if fragment.id in ('', fragment.name):
+            return []
+        return [call for call in self.calls if (call.id, call.name) == (fragment.id, fragment.name)]
 
     def _free_index(self, wanted: int | None) -> int:
         taken = {call.out for call in self.calls}
@@ -204,10 +212,10 @@ class CallAssembler:
         here = self._latest_at(fragment)
         if fragment.id and (named := self._latest_named(fragment)) is not None:
             return named if self._goes_on(named, fragment) else None
-        if here is None or (here.arguments.are_whole and fragment.arguments.strip()):
-            here = self._opened_last(fragment) or here
         if here is None:
-            return None
+            return self._opened_last(fragment)
+        if self._is_for_the_last(fragment, here):
+            return self.calls[-1]
         if fragment.id and here.id:
             return here if _changes_its_id(here, fragment) else None
         if fragment.id and not fragment.name and not here.arguments.are_whole:
@@ -221,11 +229,22 @@ class CallAssembler:
         return None
 
     def _opened_last(self, fragment: Fragment) -> Call | None:
-        """Find the call of arguments that say nothing else, at an odd index: the last one, if it lacks them."""
+        """Find the call of arguments that say nothing else, at an index of their own: the last one, if it lacks them."""
         if fragment.id or fragment.name or not self.calls:
             return None
         last = self.calls[-1]
         return None if last.arguments.are_whole or not last.name else last
+
+    def _is_for_the_last(self, fragment: Fragment, here: Call) -> bool:
+        """Whether arguments at the index of a call that has its own begin those of the last call, which has none yet."""
+        last = self.calls[-1]
+        return (
+            last is not here
+            and not (last.arguments.size or fragment.id or fragment.name)
+            and fragment.arguments.lstrip().startswith('{')
+            and fragment.arguments != here.arguments.text
+            and here.arguments.are_settled
+        )
 
     def _latest_named(self, fragment: Fragment) -> Call | None:
         for call in reversed(self.calls):
@@ -244,9 +263,9 @@ class CallAssembler:
         if not call.arguments.text:
             return bool(fragment.id and call.id) or self._goes_on_by_name(call, fragment)
         if call.arguments.are_whole:
-            return not fragment.arguments.strip() or (
+            return not fragment.arguments or (
                 fragment.name == call.name
-                and (_same_arguments(call, fragment) or _outgrows(call, fragment))
+                and (not fragment.arguments.strip() or _same_arguments(call, fragment) or _outgrows(call, fragment))
                 and (fragment.index is not None or bool(fragment.id))
             )
         if fragment.id and call.id:
@@ -273,7 +292,7 @@ class CallAssembler:
             new_id = call.sent_id = distinct(fragment.id, self._taken)
         call.leak = read_name(call.name, self.dialect) if call.name else None
         self._add_arguments(call, fragment)
-        name = '' if call.twin else self._new_name(call)
+        name = '' if call.twins else self._new_name(call)
         if not call.is_sent:
             if not name:
                 call.early.update(_content_type_in(fragment.raw))

@@ -136,8 +136,8 @@ class StreamRepair:
         self.calls.check_names()
         ended = is_done or self._owners.get('tool_calls') in self._ended
         cut = [call.arguments.text for call in self.calls.calls if not call.arguments.are_whole]
-        if cut and (self._failed or not ended):
-            raise_unreadable(f'{self.dialect.system} broke off inside a tool call', cut[0], self.dialect)
+        if (cut and not ended) or (self._failed and any(cut)):
+            raise_unreadable(f'{self.dialect.system} broke off inside a tool call', ''.join(cut), self.dialect)
         if self._noise and not self.is_finished:
             raise_unreadable(f'{self.dialect.system} broke off', '\n'.join(self._noise), self.dialect)
         if not self._answered:
@@ -182,7 +182,10 @@ class StreamRepair:
                 said = name
             elif value is not None and (name, value) != ('role', 'assistant'):
                 return False
-        return number == self._number if said is None else self._is_plain_text(said, delta[said])
+        if said is not None:
+            return self._is_plain_text(said, delta[said])
+        self._began = self._began or delta.get('role') is not None
+        return number == self._number
 
     def _is_plain_text(self, name: str, text: str) -> bool:
         if name == 'content' and (self.tags.where != 'text' or text == self.tags.tags[0]):
@@ -282,6 +285,8 @@ class StreamRepair:
         is_whole = delta is choice.get('message') and (closes or is_object(choice.get('delta')))
         delta = with_what_is_beside(delta, choice)
         own = message_fields(delta, self.dialect, is_delta=True)
+        if is_list(content := own.get('content', delta.get('content'))) and not is_storable(content):
+            own['content'] = fields.joined_text(content) or None
         self._drop_echo(own, delta)
         if delta.get('role') not in (None, 'assistant'):
             own['role'] = 'assistant'
@@ -308,12 +313,13 @@ class StreamRepair:
             own.pop(self.dialect.reasoning_fields[0], None)
 
     def _number_of(self, choice: JsonObject, reason: str | None) -> int:
-        """Give a choice's number; one that has none goes on with the choice before it, and one without the calls that
-        it ended for with the choice that has them.
+        """Give a choice's number.
+
+        One that has none goes on with the choice before it; one that ends for calls but has none goes with theirs.
         """
         number = fields.position(choice.get('index'))
         if number is not None:
-            if number != self._number and number in self._numbers:
+            if number != self._number and number in self._numbers and not self._owners:
                 self._is_numbered = True
             self._numbers.add(number)
             self._number = number
@@ -345,7 +351,10 @@ class StreamRepair:
         owner = self._owners.get(name, self._owners.get('content' if name == 'refusal' else 'tool_calls'))
         if self._owners.get(name) == number:
             self._is_numbered = True
-        elif owner in (None, number) or self._counts_up() or number == self._first_owners.get(name):
+        elif number == self._first_owners.get(name):  # which other numbers seemed to follow
+            self._is_numbered = True
+            self._owners[name] = number
+        elif owner in (None, number) or self._counts_up():
             self._owners[name] = number
             self._first_owners.setdefault(name, number)
         return self._owners.get(name) == number

@@ -12,7 +12,7 @@ from ..harmony.header import NAMESPACE, NO_TOOLS, read_header, repair_tool_name
 from ..surrogates import is_storable, storable
 from .dialect import Dialect
 from .faults import raise_unreadable
-from .fields import as_text, changed, identifier, same_if_equal
+from .fields import WORDS_FOR_NOTHING, as_text, changed, identifier, same_if_equal
 from .json_value import JsonObject, is_list, is_object, json_in, list_of, objects
 
 HEADER_CONTENT_TYPE = 'header_content_type'
@@ -49,7 +49,7 @@ def read_name(name: str, dialect: Dialect) -> Leak:
     return Leak(named and repair_tool_name(named, dialect.tools), header.channel, header.content_type)
 
 
-_BEHIND = re.compile(r'<(\|[a-z]*\|?)?$|<\|(start|end|call|return|message)\|>.*', re.DOTALL)
+_BEHIND = re.compile(r'<(\|[a-z]*\|?)?$|(?<=[\w.-])<\|(start|end|call|return)\|>(?!.*to=).*', re.DOTALL)
 """What is no part of the header: a marker that is cut off, and all from the marker on that ends it."""
 
 _HEADER = re.compile(rf'<\|?|\s|to=|^{re.escape(NAMESPACE)}')
@@ -113,10 +113,17 @@ def calls_in(message: JsonObject) -> list[Any]:
         return calls if is_list(calls) else [calls]
     functions = [function for function in objects(message.get('function_call')) if not _is_stub(function)]
     legacy = [{'type': 'function', 'function': function} for function in functions]
-    return legacy or [part for part in objects(list_of(message.get('content'))) if part.get('type') in _CALL_TYPES]
+    return legacy or [part for part in objects(list_of(message.get('content'))) if _is_call(part)]
 
 
 _NO_CALLS = ('', 'none', 'null')
+
+
+def _is_call(part: JsonObject) -> bool:
+    """Whether a part of a content calls a tool, and names it."""
+    return part.get('type') in _CALL_TYPES and isinstance(part.get('name'), str)
+
+
 _CALL_TYPES = ('tool_use', 'tool_call', 'function_call')  # Anthropic's, through gateways; others'
 
 
@@ -125,15 +132,10 @@ def _is_stub(function: JsonObject) -> bool:
     return not function.get('name') and argument_text(function.get('arguments')).strip() in ('', '{}')
 
 
-def name_in(function: JsonObject, dialect: Dialect) -> str:
-    """Give the name in a function; a word for nothing is none, unless a tool has it."""
+def name_in(function: JsonObject) -> str:
+    """Give the name in a function, and the empty string for what is no name."""
     name = function.get('name')
-    if not isinstance(name, str) or (name in _NO_NAMES and name not in dialect.tools):
-        return ''
-    return storable(name)
-
-
-_NO_NAMES = ('null', 'None', 'none', 'undefined')
+    return storable(name) if isinstance(name, str) else ''
 
 
 def is_blank(call: object) -> bool:
@@ -154,13 +156,16 @@ def repaired_calls(calls: list[Any], dialect: Dialect) -> list[JsonObject]:
     """
     taken: set[str] = set()
     read = [_well_formed(call, dialect) for call in calls if not is_blank(call)]
-    once = [call for place, call in enumerate(read) if not any(_says_again(call, before) for before in read[:place])]
-    return same_if_equal(calls, [changed(call, id=distinct(call['id'], taken)) for call in once])
+    return same_if_equal(calls, [changed(call, id=distinct(call['id'], taken)) for call in _once(read)])
 
 
-def _says_again(call: JsonObject, before: JsonObject) -> bool:
-    """Whether a call is another one once more, under its own id."""
-    return bool(call['id']) and call['id'] == before['id'] and call['function'] == before['function']
+def _once(calls: list[JsonObject]) -> list[JsonObject]:
+    """Leave out each call that is an earlier one once more, under its own id; a tool's name is no id."""
+    kept: dict[object, JsonObject] = {}
+    for place, call in enumerate(calls):
+        name, arguments = call['function']['name'], call['function']['arguments']
+        kept.setdefault(place if call['id'] in ('', name) else (call['id'], name, arguments), call)
+    return list(kept.values())
 
 
 def are_plain(calls: list[Any]) -> bool:
@@ -172,9 +177,11 @@ def are_plain(calls: list[Any]) -> bool:
         name, arguments, identity = call['function'].get('name'), call['function'].get('arguments'), call.get('id')
         if type(name) is not str or type(arguments) is not str or type(identity) is not str:
             return False
-        if not name or name in _NO_NAMES or not identity or arguments[:1] != '{':
+        if not name or not identity or arguments[:1] != '{':
             return False
-        if not (is_storable(name) and is_storable(identity) and is_storable(arguments)):
+        if identity in WORDS_FOR_NOTHING or not (name.isascii() and identity.isascii()):
+            return False
+        if not (arguments.isascii() or is_storable(arguments)):
             return False
         ids.add(identity)
     return len(ids) == len(calls)
@@ -185,7 +192,7 @@ def _well_formed(call: object, dialect: Dialect) -> JsonObject:
         raise_unreadable(f'{dialect.system} sent a tool call that is no object', call, dialect)
     raw = unflattened(call)
     function = raw['function']
-    name = name_in(function, dialect)
+    name = name_in(function)
     if not name:
         raise_unreadable(f'{dialect.system} sent a tool call without a name', raw, dialect)
     text = argument_text(function.get('arguments'))

@@ -5,6 +5,7 @@ What is right passes at the price of a look at its types; nothing of what is giv
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
+from numbers import Real
 from operator import index
 from typing import Any, cast
 
@@ -46,7 +47,7 @@ def logprobs_given(given: Any) -> Sequence[float | None]:
         raise UserError(f'Log-probabilities are a list of numbers; this is {_type(given)}.')
     values = list(cast('Iterable[Any]', given))
     for at, value in enumerate(values):
-        if value is not None and not isinstance(value, int | float):
+        if value is not None and not isinstance(value, Real):
             raise UserError(
                 f'Log-probabilities are a list of numbers, with None where one is unknown; at place {at} of this stands '
                 f'{_type(value)}.'
