@@ -40,6 +40,7 @@ CALL_CASES: list[tuple[str, Any, Expected]] = [
         calling(paris(function={'name': 'get_weather', 'parameters': {'city': 'Paris'}, 'arguments': None})),
         CALLED,
     ),
+    ('call-with-args', calling(paris(function={'name': 'get_weather', 'args': {'city': 'Paris'}})), CALLED),
     ('call-with-input', calling({'id': 'c1', 'name': 'get_weather', 'input': {'city': 'Paris'}}), CALLED),
     (
         'call-in-the-content',

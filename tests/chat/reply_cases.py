@@ -149,6 +149,11 @@ CASES: list[tuple[str, Any, Expected]] = [
         Says([text('hi'), call()], 'tool_call'),
     ),
     ('alternative-without-a-finish-reason', {**OK, 'choices': [OK['choices'][0], numbered(saying('x', None), 1)]}, HI),
+    (
+        'calls-of-one-id-in-two-choices',
+        {**OK, 'choices': [CALL['choices'][0], calling({**ANOTHER_CITY, 'id': 'c1'})['choices'][0]]},
+        Says([call(), call(arguments=ROME, id='c1_2')], 'tool_call'),
+    ),
     ('alternative-that-refuses', {**OK, 'choices': [OK['choices'][0], numbered(saying(None, refusal='no'), 1)]}, HI),
     ('message-null', with_choice(OK, message=None), NOTHING),
     ('message-empty', with_choice(OK, message={}, finish_reason=None), NOTHING),

@@ -148,6 +148,37 @@ CALL_CASES: list[tuple[str, list[Any], Expected]] = [
         Says([call(arguments='{"a":{"a":1}}'), call('now', '{}', 'c2')], 'tool_call', NONE),
     ),
     (
+        'no-index-and-no-ids-opened-without-arguments',
+        [
+            of(piece(..., name=W, arguments='')),
+            of(piece(..., arguments=PARIS)),
+            of(piece(..., name='now', arguments='')),
+            of(piece(..., arguments='{}')),
+            CALLS,
+        ],
+        Says([call(id=GENERATED), call('now', '{}', GENERATED)], 'tool_call', NONE),
+    ),
+    (
+        'shared-index-another-tool-opened-without-arguments',
+        [of(piece(0, '', W, PARIS)), of(piece(0, '', 'now', None)), of(piece(0, '', '', '{}')), CALLS],
+        Says([call(id=GENERATED), call('now', '{}', GENERATED)], 'tool_call', NONE),
+    ),
+    (
+        'shared-index-another-tool-without-arguments',
+        [of(piece(0, name=W, arguments=PARIS)), of(piece(0, name='now', arguments='')), CALLS],
+        Says([call(id=GENERATED), call('now', '', GENERATED)], 'tool_call', NONE),
+    ),
+    (
+        'name-in-pieces-beside-arguments',
+        [of(piece(0, 'c1', 'get_', '{"city"')), of(piece(0, name='weather', arguments=':"Paris"}')), CALLS],
+        ONE,
+    ),
+    (
+        'text-that-seems-to-begin-a-tag-before-a-call',
+        [chunk({'content': '<th'}), of(piece(0, 'c1', W, PARIS)), CALLS],
+        Says([text('<th'), call()], 'tool_call', NONE),
+    ),
+    (
         'index-of-the-tool-on-the-header',
         [
             of(piece(1, 'a', W, '')),

@@ -88,6 +88,9 @@ CASES: list[tuple[str, list[Any], Expected]] = [
         [A, {**A, 'choices': [], 'message': 'no'}, STOP],
         Fails(ModelAPIError, 'no'),
     ),
+    ('event-of-costs-at-the-end', [A, {'type': 'cost', 'cost': '0'}], JUST_A),
+    ('event-of-costs-alone', [{'cost': '0'}], Fails(ModelAPIError, 'cost')),
+    ('event-of-throttling', [{'code': 'Throttling.RateQuota', 'message': 'no'}], Fails(ModelRateLimitError, 'no')),
     ('event-of-an-unknown-status', [{'status': 'denied', 'message': 'no'}, A, STOP], Fails(ModelAPIError, 'no')),
     (
         'event-of-an-error-of-groq-alone',

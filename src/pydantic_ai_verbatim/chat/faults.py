@@ -23,7 +23,7 @@ from pydantic_ai.exceptions import (
 
 from .dialect import Dialect
 from .fields import as_text, excerpt, position
-from .json_value import JsonObject, is_list, is_object, object_of, objects
+from .json_value import JsonObject, is_list, is_object, json_in, object_of, objects
 
 _MESSAGE_KEYS = ('message', 'msg', 'error_msg', 'error_message', 'errorMessage', 'status_msg', 'detail', 'details')
 _STATUS_KEYS = ('code', 'status', 'status_code', 'statusCode', 'http_code', 'error_code')
@@ -66,6 +66,9 @@ _BY_WORD: dict[str, tuple[int, Category]] = {
     'server_overloaded': (503, ModelOverloadedError),
     'service_unavailable': (503, ModelUnavailableError),
     'service_unavailable_error': (503, ModelUnavailableError),
+    'throttling': (429, ModelRateLimitError),  # DashScope's
+    'throttling.allocationquota': (429, ModelRateLimitError),
+    'throttling.ratequota': (429, ModelRateLimitError),
     'too_many_requests': (429, ModelRateLimitError),
 }
 """What error codes and types of OpenAI-compatible APIs mean (https://platform.openai.com/docs/guides/error-codes)."""
@@ -123,6 +126,7 @@ def _is_last(body: JsonObject) -> bool:
 
 def _error(error: object, body: JsonObject) -> JsonObject:
     """Give an error of any JSON type as an object; a flat one (`{code, error}`, as x.ai sends it) keeps its code."""
+    error = json_in(error)
     if is_list(error) and error:
         error = error[0]
     if not is_object(error):

@@ -23,11 +23,13 @@ VENDOR_FINISH_REASONS: dict[str, FinishReason] = {
     'completed': 'stop',
     'content_filtered': 'content_filter',
     'context_length_exceeded': 'length',
+    'done': 'stop',
     'end_turn': 'stop',  # Anthropic's words, through gateways
     'eos': 'stop',  # TGI, Together
     'eos_token': 'stop',
     'error': 'error',
     'failed': 'error',
+    'finished': 'stop',
     'function_call_filter': 'error',  # Gemini, through gateways
     'guardrail_intervened': 'content_filter',  # Bedrock
     'insufficient_system_resource': 'error',  # DeepSeek

@@ -15,7 +15,7 @@ from .dialect import Dialect
 from .faults import error_in, foreign_shape, raise_foreign, raise_unreadable, typed_error
 from .fields import changed
 from .json_value import JsonObject, is_list, is_object, json_in, list_of, objects
-from .tool_calls import HEADER_CONTENT_TYPE, are_plain, calls_in, read_name, repaired_calls
+from .tool_calls import HEADER_CONTENT_TYPE, are_plain, calls_in, read_name, repaired_calls, told_apart
 
 
 def repair_reply(reply: JsonObject, dialect: Dialect) -> JsonObject:
@@ -270,7 +270,7 @@ def _with(message: JsonObject, other: JsonObject) -> JsonObject:
     if message.get('content'):
         taken.pop('refusal', None)
     taken['content'] = message.get('content') or other.get('content')
-    return {**message, **taken, 'tool_calls': [*calls, *more] or None}
+    return {**message, **taken, 'tool_calls': told_apart([*calls, *more]) or None}
 
 
 # Messages ------------------------------------------------------------------------------------------------------------

@@ -258,11 +258,13 @@ class CallAssembler:
         """Whether a fragment at a call's index, or with its id, belongs to it."""
         if not fragment.name:
             return True
-        if not call.name:
+        if not call.name or self._completes_name(call, fragment):
             return True
         if not call.arguments.text:
             return bool(fragment.id and call.id) or self._goes_on_by_name(call, fragment)
         if call.arguments.are_whole:
+            if fragment.name != call.name and fragment.name in self.dialect.tools:
+                return False
             return not fragment.arguments or (
                 fragment.name == call.name
                 and (not fragment.arguments.strip() or _same_arguments(call, fragment) or _outgrows(call, fragment))
@@ -272,13 +274,17 @@ class CallAssembler:
             return True
         return fragment.name == call.name and (fragment.index is not None or fragment.arguments[:1] != '{')
 
-    def _goes_on_by_name(self, call: Call, fragment: Fragment) -> bool:
-        """Whether a name after a name without arguments is a piece of it, or said again, or another call's."""
+    def _completes_name(self, call: Call, fragment: Fragment) -> bool:
+        """Whether a piece of a name makes that of a declared tool; behind arguments, only what is none needs it."""
         tools = self.dialect.tools
-        if call.name + fragment.name in tools:
-            return True
+        is_open = not call.arguments.text or call.name not in tools
+        return is_open and bool(fragment.name) and call.name + fragment.name in tools
+
+    def _goes_on_by_name(self, call: Call, fragment: Fragment) -> bool:
+        """Whether a name after a name without arguments is said again, or a piece of one, and not another call's."""
         if fragment.index is None:
             return False
+        tools = self.dialect.tools
         another = call.name in tools and fragment.name in tools and fragment.name != call.name
         return not another
 
@@ -318,10 +324,10 @@ class CallAssembler:
     def _full_name(self, call: Call, fragment: Fragment) -> str:
         """Put a name's pieces together; a name said again, in whole or from its beginning, is no piece."""
         said, more = call.name, fragment.name
+        if self._completes_name(call, fragment):
+            return said + more
         if not more or call.arguments.text:
             return said or more
-        if said + more in self.dialect.tools:
-            return said + more
         if more.startswith(said):
             return more
         return said if said in self.dialect.tools and more in self.dialect.tools else said + more

@@ -4,6 +4,7 @@ It is fed one parsed event at a time and gives the chunks to read instead, the v
 it. The repairs are those of whole replies.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -33,6 +34,9 @@ KIND = 'chat.completion.chunk'
 KEEP_ALIVES = ('ping', 'heartbeat', 'keepalive', 'keep-alive')
 
 _RECAP = 16
+_TELLS_OF_FAILURE = re.compile(
+    'abort|denied|error|exceed|exception|fail|fault|refus|timeout|unavailable', re.IGNORECASE
+)
 _CHUNK_KEYS = frozenset({'choices', 'usage', 'object', 'x_groq'})
 _PLAIN_TEXTS = ('system_fingerprint', 'service_tier', 'provider', 'obfuscation')
 _PLAIN_KEYS = frozenset({'id', 'object', 'created', 'model', 'choices', 'usage', *_PLAIN_TEXTS})
@@ -79,6 +83,9 @@ class StreamRepair:
     _empty: JsonObject | None = field(default=None, repr=False)
     """The latest event without a choice."""
     _noise: list[str] = field(default_factory=list[str], repr=False)
+    """Words in place of events, and objects that tell of a failure."""
+    _remarks: list[str] = field(default_factory=list[str], repr=False)
+    """Other objects in place of chunks, which harm no answer that the server has ended."""
 
     def __post_init__(self) -> None:
         self.calls = CallAssembler(self.dialect)
@@ -138,10 +145,11 @@ class StreamRepair:
         cut = [call.arguments.text for call in self.calls.calls if not call.arguments.are_whole]
         if (cut and not ended) or (self._failed and any(cut)):
             raise_unreadable(f'{self.dialect.system} broke off inside a tool call', ''.join(cut), self.dialect)
-        if self._noise and not self.is_finished:
-            raise_unreadable(f'{self.dialect.system} broke off', '\n'.join(self._noise), self.dialect)
+        words = self._noise if is_done and self._answered else [*self._noise, *self._remarks]
+        if words and not self.is_finished:
+            raise_unreadable(f'{self.dialect.system} broke off', '\n'.join(words), self.dialect)
         if not self._answered:
-            said = '\n'.join(self._noise) or self._empty
+            said = '\n'.join(words) or self._empty
             raise_unreadable(f'{self.dialect.system} streamed no answer', said, self.dialect)
         return chunks
 
@@ -214,7 +222,8 @@ class StreamRepair:
         if not choices:
             self._empty = body
             if _says_words(body):
-                self._noise.append(fields.as_text(body))
+                said = fields.as_text(body)
+                (self._noise if _TELLS_OF_FAILURE.search(said) else self._remarks).append(said)
             yield chunk if chunk.get('choices') == [] else {**chunk, 'choices': []}
             return
         self._empty = body
@@ -256,6 +265,8 @@ class StreamRepair:
         delta = {**delta, **self._held_halves(delta)} if closes and self._halves else delta
         text = fields.joined_text(delta.get('content'))
         pieces = self.tags.feed(text) if text else []
+        if delta.get('tool_calls'):  # text that seemed to begin a tag stands before them
+            pieces += self._held_text()
         if closes:
             self.is_finished = True
             self._failed = fields.meaning_of(str(reason['finish_reason'])) == 'error'

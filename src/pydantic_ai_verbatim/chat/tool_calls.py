@@ -101,7 +101,7 @@ def unflattened(call: JsonObject) -> JsonObject:
     return call if function is call.get('function') else {**call, 'function': function}
 
 
-_ARGUMENT_NAMES = ('parameters', 'input')
+_ARGUMENT_NAMES = ('parameters', 'input', 'args')
 
 
 def calls_in(message: JsonObject) -> list[Any]:
@@ -154,9 +154,13 @@ def repaired_calls(calls: list[Any], dialect: Dialect) -> list[JsonObject]:
     Raises:
         ModelAPIError: For a call without a name, and for one that is no object.
     """
+    return same_if_equal(calls, told_apart([_well_formed(call, dialect) for call in calls if not is_blank(call)]))
+
+
+def told_apart(calls: list[JsonObject]) -> list[JsonObject]:
+    """Give well-formed calls each an id of its own, and none of them twice."""
     taken: set[str] = set()
-    read = [_well_formed(call, dialect) for call in calls if not is_blank(call)]
-    return same_if_equal(calls, [changed(call, id=distinct(call['id'], taken)) for call in _once(read)])
+    return [changed(call, id=distinct(call['id'], taken)) for call in _once(calls)]
 
 
 def _once(calls: list[JsonObject]) -> list[JsonObject]:
