@@ -340,6 +340,7 @@ ALTERNATIVES: list[tuple[str, list[Any], Expected]] = [
         [A, alternative('x', 'length'), B, alternative('y', 'length'), STOP, alternative(None, 'content_filter')],
         AB,
     ),
+    ('calls-of-the-other', [A, unnumbered(of(piece(0, 'c2', W, ROME)), 1), STOP, unnumbered(CALLS, 1)], JUST_A),
     ('calls', [of(piece(0, 'c1', W, PARIS)), unnumbered(of(piece(0, 'c2', W, ROME)), 1), CALLS], ONE),
 ]
 """Streams of two answers that were asked for: the first one counts."""

@@ -65,7 +65,8 @@ class StreamRepair:
     _envelope: JsonObject = field(default_factory=dict[str, Any], repr=False)
     _usage: JsonObject | None = None
     _number: int = 0
-    _numbers: set[int] = field(default_factory=set[int], repr=False)
+    _numbers: dict[int, None] = field(default_factory=dict[int, None], repr=False)
+    """The numbers of the choices, in the order in which they came."""
     _ended: set[int] = field(default_factory=set[int], repr=False)
     """The numbers of the choices that a finish reason came for."""
     _texts: dict[str, list[str]] = field(default_factory=dict[str, list[str]], repr=False)
@@ -332,7 +333,7 @@ class StreamRepair:
         if number is not None:
             if number != self._number and number in self._numbers and not self._owners:
                 self._is_numbered = True
-            self._numbers.add(number)
+            self._numbers[number] = None
             self._number = number
         if reason == 'tool_calls' and not self.dialect.alternatives and not calls_in(_delta_in(choice)):
             return self._owners.get('tool_calls', self._number)
@@ -357,9 +358,12 @@ class StreamRepair:
     def _owns(self, name: str, number: int) -> bool:
         """Whether a field is taken from the choice with this number: the first one that has it, or that calls tools.
 
-        A refusal beside the text of another choice is that of an alternative.
+        A refusal beside the text of another choice is that of an alternative; where alternatives were asked for, all is
+        taken from one choice.
         """
         owner = self._owners.get(name, self._owners.get('content' if name == 'refusal' else 'tool_calls'))
+        if self.dialect.alternatives:
+            owner = next(iter(self._numbers), None)
         if self._owners.get(name) == number:
             self._is_numbered = True
         elif number == self._first_owners.get(name):  # which other numbers seemed to follow
@@ -380,7 +384,7 @@ class StreamRepair:
         return {name: (delta.get(name) or '') + storable(half) for name, half in halves.items()}
 
     def _own_calls(self, calls: list[Any], number: int, *, closes: bool) -> list[JsonObject]:
-        if not self._owns('tool_calls', number) and self._owners.get('tool_calls') == 0:
+        if not self._owns('tool_calls', number) and (self.dialect.alternatives or self._owners['tool_calls'] == 0):
             return []
         if closes and self.calls.repeats(calls):
             return self.calls.late_content_types(calls)
