@@ -354,7 +354,17 @@ CASES: list[tuple[str, Any, Expected]] = [
     (
         'error-in-base-resp',
         {'choices': None, 'base_resp': {'status_code': 1008, 'status_msg': 'no balance'}},
-        Fails(ModelAPIError, 'no balance'),
+        Fails(ModelQuotaExceededError, 'no balance'),
+    ),
+    (
+        'error-in-base-resp-of-a-limit',
+        {'choices': None, 'base_resp': {'status_code': '1002', 'status_msg': 'rate limit'}},
+        Fails(ModelRateLimitError, 'rate limit'),
+    ),
+    (
+        'error-in-base-resp-unknown',
+        {'base_resp': {'status_code': 1999, 'status_msg': 'boom'}},
+        Fails(ModelAPIError, 'boom'),
     ),
     (
         'error-in-the-choice',
@@ -407,7 +417,7 @@ CASES: list[tuple[str, Any, Expected]] = [
     (
         'error-of-minimax-beside-usage',
         {**OK, 'choices': [], 'base_resp': {'status_code': 1004, 'status_msg': 'boom'}},
-        Fails(ModelAPIError, 'boom'),
+        Fails(ModelAuthenticationError, 'boom'),
     ),
     (
         'error-overloaded',

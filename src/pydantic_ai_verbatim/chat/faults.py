@@ -73,6 +73,25 @@ _BY_WORD: dict[str, tuple[int, Category]] = {
 }
 """What error codes and types of OpenAI-compatible APIs mean (https://platform.openai.com/docs/guides/error-codes)."""
 
+_BY_MINIMAX_CODE: dict[int, tuple[int, Category]] = {
+    1000: (500, ModelServerError),
+    1001: (504, ModelServerError),
+    1002: (429, ModelRateLimitError),
+    1004: (401, ModelAuthenticationError),
+    1008: (402, ModelQuotaExceededError),
+    1024: (500, ModelServerError),
+    1026: (400, ModelRequestRejectedError),
+    1027: (400, ModelRequestRejectedError),
+    1033: (500, ModelServerError),
+    1039: (429, ModelRateLimitError),
+    1041: (429, ModelRateLimitError),
+    2013: (400, ModelRequestRejectedError),
+    2045: (429, ModelRateLimitError),
+    2049: (401, ModelAuthenticationError),
+    2056: (429, ModelQuotaExceededError),
+}
+"""What the codes in MiniMax's `base_resp` mean (https://platform.minimax.io/docs/api-reference/errorcode)."""
+
 _CONTEXT_WORDS = ('maximum context length', 'reduce the length of the messages')
 
 
@@ -197,6 +216,8 @@ def _classified(
     number = position(error.get('code'))
     status = number if number is not None and 400 <= number < 600 else None
     by_word = _BY_WORD.get((code or '').lower()) or _BY_WORD.get((kind or '').lower())
+    if number is not None and 'status_msg' in error:
+        by_word = _BY_MINIMAX_CODE.get(number, by_word)
     if any(words in message.lower() for words in _CONTEXT_WORDS):
         return status or 400, ModelContextWindowExceededError
     if by_word is not None:
