@@ -1,5 +1,6 @@
 """L1: a history as the prompt of the next turn, departures included."""
 
+import re
 import warnings
 from collections import deque
 from collections.abc import Sequence
@@ -9,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic_ai.exceptions import UserError
 from pydantic_ai.messages import (
     BinaryContent,
@@ -39,7 +42,7 @@ from pydantic_ai_verbatim.harmony.adapter import HarmonyAdapter
 from pydantic_ai_verbatim.harmony.encoding import o200k_harmony
 from pydantic_ai_verbatim.harmony.prompt import Prompter
 from pydantic_ai_verbatim.surrogates import storable
-from tests.harmony.sampling import BASH, TEXT, TOKENS, ids_of, through_json
+from tests.harmony.sampling import BASH, TEXT, TOKENS, fuzzed, ids_of, through_json
 
 CALL = (
     '<|channel|>analysis<|message|>List first.<|end|>'
@@ -218,6 +221,14 @@ def test_headers_without_a_body_in_a_finished_turn() -> None:
     assert 'Need it.' not in rendered
 
 
+def test_a_look_alike_in_a_header_without_a_body_names_no_channel() -> None:
+    """With ids, only the marker's own id makes a header name its channel."""
+    spelled = o200k_harmony().encode('<|channel|>analysis')
+    sampled = [*spelled, *ids_of(f'<|end|><|start|>assistant{ANSWER}')]
+    prompt = TOKENS.dump_messages([user('x'), TOKENS.load_response(sampled), user('y')])
+    assert '<|start|>assistant<|channel|>analysis<|end|>' in o200k_harmony().decode(prompt).decode()
+
+
 def test_a_response_of_which_nothing_stays_is_left_out() -> None:
     """A response that was only analysis leaves no empty message behind."""
     messages = [
@@ -291,6 +302,8 @@ def test_a_function_called_python_is_a_function() -> None:
         ([ToolCallPart('a', 'ls')], ' to=functions.a<|channel|>commentary code<|message|>ls<|call|>'),
         ([ToolCallPart('a')], ' to=functions.a<|channel|>commentary <|constrain|>json<|message|>{}<|call|>'),
         ([ToolCallPart('a b<', '1')], ' to=functions.a_b_<|channel|>commentary code<|message|>1<|call|>'),
+        ([ToolCallPart('a to=b', '1')], ' to=functions.a_to_b<|channel|>commentary code<|message|>1<|call|>'),
+        ([ToolCallPart('', '1')], ' to=functions._<|channel|>commentary code<|message|>1<|call|>'),
     ],
 )
 def test_parts_from_elsewhere(parts: list[Any], rendered: str) -> None:
@@ -298,6 +311,18 @@ def test_parts_from_elsewhere(parts: list[Any], rendered: str) -> None:
     response = ModelResponse(parts)
     assert TEXT.dump_response(response) == rendered
     assert TOKENS.dump_response(response) == ids_of(rendered)
+
+
+@fuzzed
+@given(st.text() | st.lists(st.sampled_from(['to', '=', ' ', 'functions.', '<|call|>', 'user', 'a'])).map(''.join))
+@pytest.mark.parametrize('adapter', [TEXT, TOKENS], ids=['text', 'ids'])
+def test_any_name_is_one_call(adapter: HarmonyAdapter[Any], name: str) -> None:
+    """A call from elsewhere reads as one call of a tool, by its own name where that is a word."""
+    sample = adapter.dump_response(ModelResponse([ToolCallPart(name, '{}')]))
+    (call,) = adapter.load_response(sample).parts
+    assert isinstance(call, ToolCallPart)
+    is_word = re.fullmatch(r'(?!functions\.)[\w.-]+', name)
+    assert call.tool_name == name if is_word else call.tool_name
 
 
 def test_a_finished_answer_from_elsewhere() -> None:

@@ -5,17 +5,19 @@ from typing import Any
 from zlib import crc32
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from pydantic_ai.messages import ModelResponse
 
 from pydantic_ai_verbatim.harmony.adapter import HarmonyAdapter
 from pydantic_ai_verbatim.harmony.encoding import o200k_harmony
 from pydantic_ai_verbatim.harmony.originals import SPOKEN, said_as
+from pydantic_ai_verbatim.surrogates import storable
 from tests.harmony.sampling import (
     SAMPLES,
     TEXT,
     TOKENS,
     cut_at,
+    fuzzed,
     ids_of,
     law,
     mutations,
@@ -71,6 +73,17 @@ def test_texts(sample: str, borders: list[int]) -> None:
     assert_law(TEXT, sample, borders)
 
 
+@fuzzed
+@given(texts | mutations())
+@example('s<|channel|>final<|message|>x<|end|><|end|>')
+@example('e|>Done.<|return|><|return|>')
+@example('<|end|><|start|> assistant<|channel|> functions.bash<|message|>\ud83d\ude00<|call|>')
+def test_texts_rendered_as_ids(sample: str) -> None:
+    """What was loaded as text says the same as ids, wherever the vocabulary would join it with what stands before."""
+    as_ids = TOKENS.dump_response(through_json(TOKENS.load_response(sample)))
+    assert o200k_harmony().decode(as_ids).decode() == storable(sample)
+
+
 @law
 @given(tokens, places)
 def test_tokens(sample: list[int], borders: list[int]) -> None:
@@ -119,9 +132,7 @@ def test_ids_are_stored_only_where_text_cannot_give_them_back(sample: list[int])
     response = through_json(TOKENS.load_response(sample))
     assert TOKENS.dump_response(response) == sample
     assert "'ids'" in str(response)
-    assert "'ids'" not in str(
-        TOKENS.load_response(ids_of(TEXT.dump_response(response)) if False else ids_of('ok<|end|>'))
-    )
+    assert "'ids'" not in str(TOKENS.load_response(ids_of('ok<|end|>')))
 
 
 def test_a_marker_spelled_out_in_a_body_is_ordinary() -> None:

@@ -231,11 +231,11 @@ class TokenCodec(Codec[list[int]]):
 
     def from_exact(self, stored: str | tuple[int, ...]) -> list[int]:
         """Take back ids, or encode a text, its bodies as ordinary text."""
-        return self._of_text(_unescaped(stored)) if isinstance(stored, str) else list(stored)
+        return self._of_text(storable(_unescaped(stored))) if isinstance(stored, str) else list(stored)
 
     def _of_text(self, sample: str) -> list[int]:
-        blocks, tail = cut(TextParser(), sample)
-        ids: list[int] = []
+        blocks, tail = cut(TextParser(), sample.removeprefix(OPENING))
+        ids = list(self.opening) if sample.startswith(OPENING) else []
         for block in blocks:
             ids += self.marked(block.lead + block.header)
             ids += [] if block.body is None else self.marked(MESSAGE) + self.plain(block.body)

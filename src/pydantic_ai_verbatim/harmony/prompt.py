@@ -34,7 +34,6 @@ from pydantic_ai_verbatim.tool_returns import collections_as_lists, item_texts, 
 from ..surrogates import storable_value
 from .given import date_given, messages_given, options_given, parameters_given
 from .grammar import CHANNEL
-from .header import read_header
 from .originals import original_of
 from .parser import S
 from .preamble import preamble
@@ -160,11 +159,8 @@ def _is_analysis(part: ModelResponsePart) -> bool:
     """Whether a part is analysis; a header without a body is it if it names that channel."""
     if not isinstance(part, ThinkingPart):
         return False
-    original = original_of(part.provider_details)
-    if original.get('ended_in_header') is not True:
-        return True
-    header = original.get('header')
-    return isinstance(header, str) and read_header(header).channel == 'analysis'
+    details = part.provider_details or {}
+    return original_of(details).get('ended_in_header') is not True or details.get('channel') == 'analysis'
 
 
 def standing_prompts(messages: Sequence[ModelMessage]) -> list[SystemPromptPart]:

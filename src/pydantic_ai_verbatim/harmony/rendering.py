@@ -24,7 +24,7 @@ from .parser import Block, S, cut
 _GAP = re.compile(rf'(?:\s*{re.escape(START)})*')
 _BLANK = re.compile(rf'{_GAP.pattern}\s*')
 _ENDS_HEADER = re.compile('|'.join(map(re.escape, (START, *STOP_TOKENS, MESSAGE))))
-_NOT_IN_A_WORD = re.compile(r'[\s<]')
+_NOT_IN_A_WORD = re.compile(r'[\s<]|(?<=to)=')
 _UNKNOWN = object()
 _BUILT_IN = re.compile(r'python|(?:browser|container)\..*', re.DOTALL)
 
@@ -273,11 +273,16 @@ def _canonical(what: Said, place: Place) -> tuple[str, str]:
 
 @lru_cache(maxsize=1024)
 def addressed(tool_name: str, *, is_function: bool) -> tuple[str, str]:
-    """Give the recipient and the channel of a tool's calls: the built-in tools have no namespace, and `analysis`."""
+    """Give the recipient and the channel of a tool's calls: the built-in tools have no namespace, and `analysis`.
+
+    Whatever the name, the recipient reads as one word and as a tool's.
+    """
     name = _NOT_IN_A_WORD.sub('_', tool_name)
     if not is_function and _BUILT_IN.fullmatch(name):
         return name, 'analysis'
-    return NAMESPACE + name, 'commentary'
+    recipient = NAMESPACE + name
+    is_tool = Header('', recipient=recipient).tool_name is not None
+    return recipient if is_tool else f'{recipient}_', 'commentary'
 
 
 def _type_of(arguments: str) -> str:
