@@ -9,6 +9,7 @@ import pydantic_ai.models.fallback
 import pydantic_ai.models.wrapper
 import pytest
 from openai import AsyncStream
+from pydantic_ai._model_errors import openai_compatible_category, openai_compatible_status
 from pydantic_ai.models.github_copilot import GitHubCopilotModel
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.models.openrouter import OpenRouterModel
@@ -47,6 +48,11 @@ def test_variants_stand_in_front_of_upstreams_classes() -> None:
     for ours, theirs in ((OpenRouterCompatibleModel, OpenRouterModel), (CopilotCompatibleModel, GitHubCopilotModel)):
         names = [cls.__name__ for cls in ours.__mro__]
         assert names.index('OpenAICompatibleModel') < names.index(theirs.__name__) < names.index('OpenAIChatModel')
+
+
+def test_upstream_says_what_an_error_means() -> None:
+    assert parameters(openai_compatible_status) == ['code', 'error_type']
+    assert parameters(openai_compatible_category) == ['status_code', 'code', 'error_type', 'message']
 
 
 def test_upstream_holds_infer_model_by_name_where_it_is_replaced() -> None:

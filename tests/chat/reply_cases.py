@@ -425,6 +425,21 @@ CASES: list[tuple[str, Any, Expected]] = [
         Fails(ModelOverloadedError, 'boom'),
     ),
     (
+        'error-of-spending',
+        error({'code': 'organization_spend_limit_exceeded', 'message': 'boom'}),
+        Fails(ModelQuotaExceededError, 'boom'),
+    ),
+    (
+        'error-of-overload-by-its-message',
+        error({'code': 503, 'message': 'Model overloaded'}),
+        Fails(ModelOverloadedError, 'overloaded'),
+    ),
+    (
+        'error-in-base-resp-of-context',
+        {'base_resp': {'status_code': 2013, 'status_msg': 'maximum context length is 8192 tokens'}},
+        Fails(ModelContextWindowExceededError, '8192'),
+    ),
+    (
         'error-in-capitals',
         error({'code': 'CONTEXT_LENGTH_EXCEEDED', 'message': 'boom'}),
         Fails(ModelContextWindowExceededError, 'boom'),

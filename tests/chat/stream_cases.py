@@ -345,6 +345,8 @@ ALTERNATIVES: list[tuple[str, list[Any], Expected]] = [
 ]
 """Streams of two answers that were asked for: the first one counts."""
 
+LONG = '{"n":' + '9' * 5_000 + '}'
+
 BROKEN_OFF: list[tuple[str, list[Any], Expected]] = [
     ('in-the-arguments', [of(piece(0, 'c1', W, '{"ci'))], Fails(ModelAPIError, '{"ci')),
     ('before-the-arguments', [of(piece(0, 'c1', W, ''))], Fails(ModelAPIError, 'broke off')),
@@ -357,6 +359,7 @@ BROKEN_OFF: list[tuple[str, list[Any], Expected]] = [
     ('in-an-event', [A, 'data: {"id":"r1","choi'], Fails(ModelAPIError, '"choi')),
     ('in-a-field-name', [A, STOP, 'dat'], JUST_A),
     ('after-the-call', [of(piece(0, 'c1', W, PARIS))], ONE),
+    ('after-a-call-with-a-long-number', [of(piece(0, 'c1', W, LONG))], Says([call(arguments=LONG)], 'tool_call', NONE)),
     ('after-the-finish', [of(piece(0, 'c1', W, '{"ci')), CALLS], Says([call(arguments='{"ci')], 'tool_call', NONE)),
     ('in-a-call-that-ends-with-null', [of(piece(0, 'c1', W, '{"ci')), chunk({}, 'null')], Fails(ModelAPIError, '{"ci')),
     ('after-an-event-that-nothing-ended', [A, f'data: {json.dumps(STOP)}'], JUST_A),

@@ -87,6 +87,11 @@ REPEAT_CASES: list[tuple[str, list[Any], Expected]] = [
         Says([call(id='a'), call(arguments=FIRST, id='a_2')], 'tool_call', NONE),
     ),
     (
+        'another-call-under-the-same-id-with-true-for-1',
+        [of(piece(0, 'a', W, '{"n":1}')), of(piece(0, 'a', W, '{"n":true}')), CALLS],
+        Says([call(arguments='{"n":1}', id='a'), call(arguments='{"n":true}', id='a_2')], 'tool_call', NONE),
+    ),
+    (
         'equal-calls-without-ids-the-second-with-the-finish',
         [of(piece(0, ..., W, PARIS)), of(piece(1, ..., W, PARIS), finish='tool_calls')],
         Says([call(id=GENERATED), call(id=GENERATED)], 'tool_call', NONE),

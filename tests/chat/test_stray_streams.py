@@ -1,5 +1,6 @@
 """Streams that stray: every reported case, and more of each kind, through the model class over a transport."""
 
+import json
 from typing import Any
 
 import httpx2
@@ -13,7 +14,7 @@ from ..wire import body, chunk
 from .reply_bodies import ROME
 from .stray import Expected, Says, model_of, outcome_of, streamed, streaming, text
 from .stream_cases import ALTERNATIVES, BROKEN_OFF, CASES, REPORTED
-from .stream_events import CALLS, STOP, W, of, piece
+from .stream_events import CALLS, JUST_A, STOP, A, W, of, piece
 
 
 @pytest.mark.parametrize('case', load_cases('streams'))
@@ -34,6 +35,13 @@ async def test_a_stray_stream_is_read_right(events: list[Any], expected: Expecte
         expected = Says(expected.parts, expected.finish, expected.usage)
     model = model_of('openrouter', 'z-ai/glm-5', streaming(events))
     expected.check(await outcome_of(streamed(model, 'openrouter')))
+
+
+async def test_half_a_character_in_a_name_ends_no_stream():
+    """A field's name may hold half a character, in capitals, too."""
+    events = [json.dumps(event).replace('{', '{"\\uD83D": 1, ', 1) for event in (A, STOP)]
+    model = model_of('openrouter', 'z-ai/glm-5', streaming(f'data: {event}\n\n' for event in events))
+    JUST_A.check(await outcome_of(streamed(model, 'openrouter')))
 
 
 async def test_openrouters_stricter_chunks_are_read():

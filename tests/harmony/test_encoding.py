@@ -72,7 +72,7 @@ def test_encoding_by_piece_is_the_same(text: str) -> None:
     assert o200k_harmony()._encode_by_piece(text) == encoding.encode(text)
 
 
-@pytest.mark.parametrize('blank', [' ' * 1_100_000, '\t' * 1_100_000 + '\nx'])
+@pytest.mark.parametrize('blank', [' ' * 1_100_000, '\t' * 1_100_000 + '\nx', ' ' * 480_000 + '\nx' + ' ' * 480_000])
 def test_a_long_run_of_white_space(blank: str) -> None:
     """A million blanks in a row, on which tiktoken and openai-harmony panic, encode like any other text."""
     assert encoding.decode(encoding.encode(f'a{blank}b')).decode() == f'a{blank}b'

@@ -11,7 +11,7 @@ from pydantic_ai.messages import ModelRequest, UserPromptPart
 
 from pydantic_ai_verbatim.harmony.adapter import HarmonyAdapter
 from pydantic_ai_verbatim.harmony.encoding import o200k_harmony
-from tests.harmony.sampling import TEXT, TOKENS
+from tests.harmony.sampling import TEXT, TOKENS, streamed_parts
 
 IDS = [200005, 17196, 200008, 13225, 200002]
 ASKED = ModelRequest([UserPromptPart('x')])
@@ -78,10 +78,12 @@ def test_ids_in_other_forms() -> None:
     for given in (tuple(IDS), array('l', IDS), [Whole(token) for token in IDS], iter(IDS)):
         assert tokens.dump_response(tokens.load_response(given)) == IDS
     stream = tokens.begin_stream()
-    for chunk in (array('l', IDS[:2]), tuple(IDS[2:])):
+    for chunk in (array('l', IDS[:2]), iter(IDS[2:])):
         stream.feed(chunk)
     stream.flush()
     assert tokens.dump_response(stream.response()) == IDS
+    (part,) = streamed_parts(tokens.stream([iter(IDS[:2]), iter(IDS[2:])]))
+    assert part == stream.response().parts[0]
 
 
 def test_histories_in_other_forms() -> None:

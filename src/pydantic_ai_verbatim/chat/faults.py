@@ -6,18 +6,12 @@ Every exception holds the server's own words, and its body as evidence.
 import json
 from typing import NoReturn
 
+from pydantic_ai._model_errors import HTTPErrorCategory, openai_compatible_category, openai_compatible_status
 from pydantic_ai.exceptions import (
     ModelAPIError,
-    ModelAuthenticationError,
     ModelContextWindowExceededError,
     ModelHTTPError,
-    ModelNotFoundError,
-    ModelOverloadedError,
-    ModelQuotaExceededError,
-    ModelRateLimitError,
     ModelRequestRejectedError,
-    ModelServerError,
-    ModelUnavailableError,
     UnexpectedModelBehavior,
 )
 
@@ -30,69 +24,40 @@ _STATUS_KEYS = ('code', 'status', 'status_code', 'statusCode', 'http_code', 'err
 
 _ERROR_KEYS = frozenset({'error', 'errors', 'base_resp', 'detail', 'choices', *_STATUS_KEYS})
 
-Category = type[
-    ModelRateLimitError | ModelQuotaExceededError | ModelUnavailableError | ModelServerError | ModelRequestRejectedError
-]
-
-_BY_STATUS: dict[int, Category] = {
-    400: ModelRequestRejectedError,
-    401: ModelAuthenticationError,
-    402: ModelQuotaExceededError,
-    403: ModelAuthenticationError,
-    404: ModelNotFoundError,
-    422: ModelRequestRejectedError,
-    429: ModelRateLimitError,
-    503: ModelUnavailableError,
-    529: ModelOverloadedError,
+_STATUSES = {
+    'authentication_error': 401,
+    'engine_overloaded_error': 503,
+    'internal_server_error': 500,
+    'invalid_api_key': 401,
+    'invalid_request_error': 400,
+    'model_not_found': 404,
+    'not_found_error': 404,
+    'overloaded_error': 529,
+    'server_overloaded': 503,
+    'throttling': 429,  # DashScope's
+    'throttling.allocationquota': 429,
+    'throttling.ratequota': 429,
 }
+"""The HTTP status of error codes and types that upstream does not know."""
 
-_BY_WORD: dict[str, tuple[int, Category]] = {
-    'authentication_error': (401, ModelAuthenticationError),
-    'billing_hard_limit_reached': (429, ModelQuotaExceededError),
-    'context_length_exceeded': (400, ModelContextWindowExceededError),
-    'engine_overloaded_error': (503, ModelOverloadedError),
-    'insufficient_quota': (429, ModelQuotaExceededError),
-    'internal_server_error': (500, ModelServerError),
-    'invalid_api_key': (401, ModelAuthenticationError),
-    'invalid_request_error': (400, ModelRequestRejectedError),
-    'model_not_found': (404, ModelNotFoundError),
-    'not_found_error': (404, ModelNotFoundError),
-    'overloaded': (503, ModelOverloadedError),
-    'overloaded_error': (529, ModelOverloadedError),
-    'rate_limit_error': (429, ModelRateLimitError),
-    'rate_limit_exceeded': (429, ModelRateLimitError),
-    'server_error': (500, ModelServerError),
-    'server_is_overloaded': (503, ModelOverloadedError),
-    'server_overloaded': (503, ModelOverloadedError),
-    'service_unavailable': (503, ModelUnavailableError),
-    'service_unavailable_error': (503, ModelUnavailableError),
-    'throttling': (429, ModelRateLimitError),  # DashScope's
-    'throttling.allocationquota': (429, ModelRateLimitError),
-    'throttling.ratequota': (429, ModelRateLimitError),
-    'too_many_requests': (429, ModelRateLimitError),
+_MINIMAX_STATUSES = {
+    1000: 500,
+    1001: 504,
+    1002: 429,
+    1004: 401,
+    1008: 402,
+    1024: 500,
+    1026: 400,
+    1027: 400,
+    1033: 500,
+    1039: 429,
+    1041: 429,
+    2013: 400,
+    2045: 429,
+    2049: 401,
+    2056: 402,
 }
-"""What error codes and types of OpenAI-compatible APIs mean (https://platform.openai.com/docs/guides/error-codes)."""
-
-_BY_MINIMAX_CODE: dict[int, tuple[int, Category]] = {
-    1000: (500, ModelServerError),
-    1001: (504, ModelServerError),
-    1002: (429, ModelRateLimitError),
-    1004: (401, ModelAuthenticationError),
-    1008: (402, ModelQuotaExceededError),
-    1024: (500, ModelServerError),
-    1026: (400, ModelRequestRejectedError),
-    1027: (400, ModelRequestRejectedError),
-    1033: (500, ModelServerError),
-    1039: (429, ModelRateLimitError),
-    1041: (429, ModelRateLimitError),
-    2013: (400, ModelRequestRejectedError),
-    2045: (429, ModelRateLimitError),
-    2049: (401, ModelAuthenticationError),
-    2056: (429, ModelQuotaExceededError),
-}
-"""What the codes in MiniMax's `base_resp` mean (https://platform.minimax.io/docs/api-reference/errorcode)."""
-
-_CONTEXT_WORDS = ('maximum context length', 'reduce the length of the messages')
+"""The HTTP status of the codes in MiniMax's `base_resp` (https://platform.minimax.io/docs/api-reference/errorcode)."""
 
 
 def error_in(body: JsonObject, event: str | None = None) -> JsonObject | None:
@@ -212,21 +177,17 @@ def typed_error(error: JsonObject, dialect: Dialect, *, in_stream: bool = False)
 
 def _classified(
     error: JsonObject, code: str | None, kind: str | None, message: str
-) -> tuple[int | None, Category | None]:
+) -> tuple[int | None, HTTPErrorCategory | None]:
     number = position(error.get('code'))
-    status = number if number is not None and 400 <= number < 600 else None
-    by_word = _BY_WORD.get((code or '').lower()) or _BY_WORD.get((kind or '').lower())
     if number is not None and 'status_msg' in error:
-        by_word = _BY_MINIMAX_CODE.get(number, by_word)
-    if any(words in message.lower() for words in _CONTEXT_WORDS):
-        return status or 400, ModelContextWindowExceededError
-    if by_word is not None:
-        return status or by_word[0], by_word[1]
-    if status is None:
-        return None, None
-    if status == 403 and _flags_input(error):
-        return status, ModelRequestRejectedError
-    return status, _BY_STATUS.get(status) or (ModelServerError if status >= 500 else None)
+        number = _MINIMAX_STATUSES.get(number, number)
+    words = (code or '').lower(), (kind or '').lower()
+    known = next((_STATUSES[word] for word in words if word in _STATUSES), None)
+    status = number if number is not None and 400 <= number < 600 else openai_compatible_status(*words) or known
+    category = openai_compatible_category(status, *words, message)
+    if category is ModelContextWindowExceededError:
+        return status or 400, category
+    return status, ModelRequestRejectedError if status == 403 and _flags_input(error) else category
 
 
 def _flags_input(error: JsonObject) -> bool:

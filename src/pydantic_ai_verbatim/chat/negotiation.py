@@ -222,7 +222,7 @@ _questioned: set[Endpoint] = set()
 _suspected: set[Endpoint] = set()
 _loop_locks: RunVar[dict[Endpoint, anyio.Lock]] = RunVar('question_locks')
 _LLAMA_CPP_FINGERPRINT = re.compile(r'b\d+-(?:[0-9a-f]+|unknown)')
-_PRIVATE_NAMES = ('localhost', '.localhost', '.local', '.lan', '.internal', '.home.arpa')
+_PRIVATE_NAMES = ('.localhost', '.local', '.lan', '.internal', '.home.arpa')
 
 
 def should_ask(endpoint: Endpoint, attempt: Attempt) -> bool:

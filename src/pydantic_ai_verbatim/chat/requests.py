@@ -4,7 +4,6 @@ No function changes what it was given; each returns wire messages that say the s
 """
 
 from collections.abc import Mapping, Sequence
-from itertools import count
 from typing import Any, TypeAlias, cast
 
 from openai.types.chat import (
@@ -19,6 +18,7 @@ from pydantic_ai.models.openai import OpenAIChatModelSettings
 from .fields import position
 from .json_value import is_object
 from .profile import OpenAICompatibleModelProfile
+from .tool_calls import distinct
 
 _Message: TypeAlias = dict[str, Any]
 
@@ -123,17 +123,10 @@ def _with_unused_ids(
     """Give the message with ids that are not `taken`, and for each id it had, the ids it has now, in order."""
     ids: dict[str, list[str]] = {}
     for call in calls:
-        unused = _unused(call['id'], taken)
-        taken.add(unused)
+        unused = distinct(call['id'], taken)
         ids.setdefault(call['id'], []).append(unused)
     order = {tool_call_id: iter(new) for tool_call_id, new in ids.items()}
     return {**message, 'tool_calls': [{**call, 'id': next(order[call['id']])} for call in calls]}, ids
-
-
-def _unused(tool_call_id: str, taken: set[str]) -> str:
-    if tool_call_id not in taken:
-        return tool_call_id
-    return next(name for n in count(2) if (name := f'{tool_call_id}_{n}') not in taken)
 
 
 def _answered(tool_call_id: str, waiting: Mapping[str, list[str]]) -> str:

@@ -5,6 +5,7 @@ at all fail in the SDK before any hook of upstream's; this decoder stands in the
 """
 
 import json
+import re
 from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -183,9 +184,12 @@ class Unparsed:
     text: str
 
 
+_NAMES_HALF = re.compile(r'\\u[dD]')
+
+
 def _only_object_in(data: str) -> JsonObject | None:
     """Read the object that nearly all events hold."""
-    if data[:1] == '{' and '\\ud' not in data:
+    if data[:1] == '{' and not _NAMES_HALF.search(data):
         with suppress(ValueError, RecursionError):
             return json.loads(data)
     return None
@@ -217,18 +221,26 @@ def _nameable(fields: list[tuple[str, Any]]) -> JsonObject:
 _DECODER = json.JSONDecoder(object_pairs_hook=_nameable, strict=False)
 
 
+_BETWEEN_VALUES = re.compile(r'[ \t\r\n,]*(?:data:)?\s*')
+
+
 def _glued_values(text: str) -> Iterator[Parsed | Unparsed | None]:
-    while text:
-        value, end = (None, len(text)) if text.startswith(DONE) else _next_value(text)
+    at = 0
+    while at < len(text):
+        if text.startswith(DONE, at):
+            yield None
+            return
+        value, at = _next_value(text, at)
         yield value
-        text = text[end:].lstrip(' \t\r\n,').removeprefix('data:').lstrip()
+        between = _BETWEEN_VALUES.match(text, at)
+        at = between.end() if between else at
 
 
-def _next_value(text: str) -> tuple[Parsed | Unparsed, int]:
+def _next_value(text: str, at: int = 0) -> tuple[Parsed | Unparsed, int]:
     try:
-        value, end = _DECODER.raw_decode(text)
+        value, end = _DECODER.raw_decode(text, at)
     except (ValueError, RecursionError):
-        return Unparsed(text), len(text)
+        return Unparsed(text[at:]), len(text)
     return Parsed(value), end
 
 

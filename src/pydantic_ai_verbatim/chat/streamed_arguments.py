@@ -3,8 +3,9 @@
 import re
 from dataclasses import dataclass, field
 
+from ..json_text import is_json_object
 from ..surrogates import is_storable, joined_halves, storable
-from .tool_calls import decoded_once, is_json_object
+from .tool_calls import decoded_once
 
 _QUOTE = re.compile(r'\s*"')
 
@@ -95,7 +96,10 @@ class Arguments:
     @property
     def whole(self) -> str | None:
         """All of them if nothing is missing: as they came, or freed of what was encoded or said twice."""
-        if not self.size or self._pieces[-1].rstrip()[-1:] not in ('}', '"', ''):  # spares most of the parsing
+        if not self.size:
+            return None
+        closing = '"' if _QUOTE.match(self._pieces[0]) else '}'
+        if self._pieces[-1].rstrip()[-1:] not in (closing, ''):  # spares most of the parsing
             return None
         if is_json_object(self.text):
             return self.text

@@ -3,10 +3,10 @@
 Each call that comes out has an index and an id of its own, its name once, and its arguments as they came.
 """
 
-import json
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..json_text import is_json_object, parsed
 from .content_types import CONTENT_TYPE
 from .dialect import Dialect
 from .faults import raise_unreadable
@@ -20,7 +20,6 @@ from .tool_calls import (
     decoded_once,
     distinct,
     is_blank,
-    is_json_object,
     name_in,
     read_name,
     unflattened,
@@ -260,7 +259,7 @@ class CallAssembler:
             return True
         if not call.name or self._completes_name(call, fragment):
             return True
-        if not call.arguments.text:
+        if not call.arguments.size:
             return bool(fragment.id and call.id) or self._goes_on_by_name(call, fragment)
         if call.arguments.are_whole:
             if fragment.name != call.name and fragment.name in self.dialect.tools:
@@ -277,7 +276,7 @@ class CallAssembler:
     def _completes_name(self, call: Call, fragment: Fragment) -> bool:
         """Whether a piece of a name makes that of a declared tool; behind arguments, only what is none needs it."""
         tools = self.dialect.tools
-        is_open = not call.arguments.text or call.name not in tools
+        is_open = not call.arguments.size or call.name not in tools
         return is_open and bool(fragment.name) and call.name + fragment.name in tools
 
     def _goes_on_by_name(self, call: Call, fragment: Fragment) -> bool:
@@ -326,7 +325,7 @@ class CallAssembler:
         said, more = call.name, fragment.name
         if self._completes_name(call, fragment):
             return said + more
-        if not more or call.arguments.text:
+        if not more or call.arguments.size:
             return said or more
         if more.startswith(said):
             return more
@@ -389,7 +388,7 @@ def _same_arguments(call: Call, fragment: Fragment) -> bool:
     said = decoded_once(fragment.arguments) or fragment.arguments
     if not fragment.id or fragment.id != call.id or not is_json_object(said):
         return False
-    return json.loads(said) == json.loads(call.arguments.whole or '{}')
+    return parsed(said) == parsed(call.arguments.whole or '{}')
 
 
 def _outgrows(call: Call, fragment: Fragment) -> bool:

@@ -3,12 +3,12 @@
 A tool's name is never invented, and argument text is never changed, but for one that was encoded twice.
 """
 
-import json
 import re
 from dataclasses import dataclass
 from typing import Any
 
 from ..harmony.header import NAMESPACE, NO_TOOLS, read_header, repair_tool_name
+from ..json_text import is_json_object, parsed
 from ..surrogates import is_storable, storable
 from .dialect import Dialect
 from .faults import raise_unreadable
@@ -65,26 +65,10 @@ def decoded_once(text: str) -> str | None:
     """Give the arguments inside a text that was encoded twice, `None` where it was not."""
     if not text.lstrip().startswith('"'):
         return None
-    inner = _loads(text)
+    inner = parsed(text)
     if not isinstance(inner, str):
         return None
     return inner if is_json_object(inner) else decoded_once(inner)
-
-
-def is_json_object(text: str) -> bool:
-    """Whether a text is a JSON object, by the standard (no `NaN`, no control characters)."""
-    return isinstance(_loads(text), dict)
-
-
-def _loads(text: str) -> Any:
-    try:
-        return json.loads(text, parse_constant=_no_constant)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(name)
 
 
 def unflattened(call: JsonObject) -> JsonObject:
@@ -158,9 +142,9 @@ def repaired_calls(calls: list[Any], dialect: Dialect) -> list[JsonObject]:
 
 
 def told_apart(calls: list[JsonObject]) -> list[JsonObject]:
-    """Give well-formed calls each an id of its own, and none of them twice."""
+    """Give well-formed calls each an id of its own (upstream generates an empty one), and none of them twice."""
     taken: set[str] = set()
-    return [changed(call, id=distinct(call['id'], taken)) for call in _once(calls)]
+    return [changed(call, id=call['id'] and distinct(call['id'], taken)) for call in _once(calls)]
 
 
 def _once(calls: list[JsonObject]) -> list[JsonObject]:
@@ -206,9 +190,7 @@ def _well_formed(call: object, dialect: Dialect) -> JsonObject:
 
 
 def distinct(identity: str, taken: set[str]) -> str:
-    """Give an id that no earlier call of the reply has, and take it; an empty one is left for upstream to generate."""
-    if not identity:
-        return identity
+    """Give an id that no earlier call has, and take it."""
     candidate, number = identity, 2
     while candidate in taken:
         candidate, number = f'{identity}_{number}', number + 1

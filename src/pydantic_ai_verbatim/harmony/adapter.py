@@ -115,8 +115,9 @@ class HarmonyAdapter(Generic[S]):
         """
         stream: HarmonyStream[Any] | None = None
         for chunk in chunks_given(chunks):
-            stream = stream or HarmonyStream(self._renderer_of(chunk_given(chunk)), parameters_given(parameters))
-            yield from stream.feed(chunk)
+            sample = chunk_given(chunk)
+            stream = stream or HarmonyStream(self._renderer_of(sample), parameters_given(parameters))
+            yield from stream.feed(sample)
         if stream:
             yield from stream.flush()
 

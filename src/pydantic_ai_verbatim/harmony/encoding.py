@@ -16,7 +16,8 @@ from threading import Lock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
-from pydantic_ai_verbatim.errors import MissingVocabularyError, TokenIdError
+from ..errors import MissingVocabularyError, TokenIdError
+from . import grammar
 
 if TYPE_CHECKING:
     import tiktoken
@@ -24,22 +25,9 @@ if TYPE_CHECKING:
 VOCABULARY_SIZE = 201_088
 
 SPECIAL_TOKENS: Mapping[str, int] = MappingProxyType(
-    {
-        '<|startoftext|>': 199998,
-        '<|endoftext|>': 199999,
-        '<|return|>': 200002,
-        '<|constrain|>': 200003,
-        '<|channel|>': 200005,
-        '<|start|>': 200006,
-        '<|end|>': 200007,
-        '<|message|>': 200008,
-        '<|call|>': 200012,
-        '<|endofprompt|>': 200018,
-    }
+    {'<|startoftext|>': 199998, **grammar.SPECIAL_TOKENS, '<|endofprompt|>': 200018}
 )
 """The special tokens that have a name; the ids from 199998 to 201087 without one are `<|reserved_ID|>`."""
-
-_FIRST_SPECIAL = 199_998
 
 # How o200k splits text into pieces; each piece is then merged on its own.
 _WORD_END = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
@@ -58,7 +46,7 @@ _PIECES = '|'.join(
 
 # From about 1,000,000 characters of white space in a row on, tiktoken's own splitting overflows its stack and panics.
 _LONG_BLANK = 500_000
-_HAS_LONG_BLANK = re.compile(rf'\s{{{_LONG_BLANK}}}')
+_HAS_LONG_BLANK = re.compile(rf'(?<!\s)\s{{{_LONG_BLANK}}}')
 
 
 class Encoding(Protocol):
@@ -135,7 +123,7 @@ def _load() -> O200kHarmony:
         import tiktoken
     except ImportError as e:
         raise MissingVocabularyError('tiktoken') from e
-    reserved = {f'<|reserved_{id}|>': id for id in range(_FIRST_SPECIAL, VOCABULARY_SIZE)}
+    reserved = {f'<|reserved_{id}|>': id for id in range(grammar.FIRST_SPECIAL_ID, VOCABULARY_SIZE)}
     for id in SPECIAL_TOKENS.values():
         del reserved[f'<|reserved_{id}|>']
     return O200kHarmony(

@@ -8,9 +8,9 @@ from pydantic_ai.messages import ModelResponse, TextPart, ThinkingPart, ToolCall
 from pydantic_ai.models import ModelRequestParameters
 
 from .codec import Codec
-from .grammar import OPENING, ROLE, START
-from .header import read_pieces, repair_tool_name
-from .originals import KEY, Kind, Place, SpokenPart, checksum_of, kind_of, said, views
+from .grammar import OPENING
+from .header import repair_tool_name
+from .originals import KEY, Kind, Place, SpokenPart, checksum_of, kind_of, read_head, said, views
 from .parser import Block, BlockReader, S
 from .rendering import Renderer
 
@@ -47,11 +47,8 @@ class Loader(Generic[S]):
 
     def head(self, lead: S, header: S, place: Place) -> Head:
         """Read a header."""
-        gap = self._codec.read(lead)
-        read = read_pieces(self._codec.pieces(header), after_start=gap.endswith(START))
-        role = ROLE if read.text.startswith(ROLE) else ''
-        original: dict[str, Any] = {'header': read.text.removeprefix(role)}
-        before = (OPENING if place.first else '') + gap + role
+        before, text, read = read_head(self._codec, lead, header, place)
+        original: dict[str, Any] = {'header': text}
         if before != OPENING:
             original['lead'] = before
         sampled_name = read.tool_name or ''

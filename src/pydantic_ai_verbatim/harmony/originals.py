@@ -15,7 +15,8 @@ from pydantic_core import PydanticSerializationError
 
 from ..surrogates import storable_value
 from .codec import Codec
-from .header import Header
+from .grammar import OPENING, ROLE, START
+from .header import Header, read_pieces
 from .parser import S
 
 KEY = 'harmony'
@@ -83,6 +84,17 @@ class Said(NamedTuple):
     headless: bool
     exact: str | tuple[int, ...] | None
     checksum: int | None
+
+
+def read_head(codec: Codec[S], lead: S, header: S, place: Place) -> tuple[str, str, Header]:
+    """Read what stands before a block's body: its lead and its header's text, as both are stored, and the header.
+
+    The role of the model belongs to the lead, as does, in a response's first block, the prompt's `<|start|>assistant`.
+    """
+    gap = codec.read(lead)
+    read = read_pieces(codec.pieces(header), after_start=gap.endswith(START))
+    role = ROLE if read.text.startswith(ROLE) else ''
+    return (OPENING if place.first else '') + gap + role, read.text.removeprefix(role), read
 
 
 def views(header: Header) -> dict[str, Any]:

@@ -90,7 +90,7 @@ class Tail(Generic[S]):
 Event: TypeAlias = Opened[S] | Delta[S] | Closed | Headless[S] | Tail[S]
 
 _ENDS = re.compile('|'.join(map(re.escape, (START, *STOP_TOKENS))))
-_HEADER_ENDS = re.compile(f'{_ENDS.pattern}|{re.escape(MESSAGE)}')
+HEADER_ENDS = re.compile(f'{_ENDS.pattern}|{re.escape(MESSAGE)}')
 _PARTIAL = re.compile(r'<(?:\|(?:[a-z]{0,11}\|?)?)?\Z')
 _LONGEST = max(map(len, SPECIAL_TOKENS))
 
@@ -265,7 +265,7 @@ class TextParser(Parser[str]):
         text = self._held + chunk
         events: list[Event[str]] = []
         at = 0
-        while match := (_ENDS if self._in_body else _HEADER_ENDS).search(text, at):
+        while match := (_ENDS if self._in_body else HEADER_ENDS).search(text, at):
             self._more(text[at : match.start()], events)
             self._end(match[0], match[0], events)
             at = match.end()

@@ -10,20 +10,19 @@ import re
 from collections.abc import Callable, Collection, Hashable, Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from json import JSONDecoder
-from typing import Any, Generic, NoReturn, cast
+from typing import Any, Generic, cast
 
 from pydantic_ai.messages import ModelResponse, ModelResponsePart, ToolCallPart
 
+from ..json_text import is_json_object
 from .codec import Codec
 from .grammar import CALL, END, MESSAGE, OPENING, RETURN, ROLE, START, STOP_TOKENS
-from .header import NAMESPACE, Header, read_header, read_pieces, repair_tool_name
-from .originals import SPOKEN, Place, Said, SpokenPart, checksum_of, kind_of, original_of, said, views
-from .parser import Block, S, cut
+from .header import NAMESPACE, Header, read_header, repair_tool_name
+from .originals import SPOKEN, Place, Said, SpokenPart, checksum_of, kind_of, original_of, read_head, said, views
+from .parser import HEADER_ENDS, Block, S, cut
 
 _GAP = re.compile(rf'(?:\s*{re.escape(START)})*')
 _BLANK = re.compile(rf'{_GAP.pattern}\s*')
-_ENDS_HEADER = re.compile('|'.join(map(re.escape, (START, *STOP_TOKENS, MESSAGE))))
 _NOT_IN_A_WORD = re.compile(r'[\s<]|(?<=to)=')
 _UNKNOWN = object()
 _BUILT_IN = re.compile(r'python|(?:browser|container)\..*', re.DOTALL)
@@ -163,14 +162,11 @@ class Renderer(Generic[S]):
 
     def _is_true(self, block: Block[S], tail: S | None, what: Said, place: Place) -> bool:
         """Whether a block alone says what the part says, and looks like what is stored beside it."""
-        gap = self.codec.read(block.lead)
-        header = read_pieces(self.codec.pieces(block.header), after_start=gap.endswith(START))
-        role = ROLE if header.text.startswith(ROLE) else ''
-        before = (OPENING if place.first else '') + gap + role
+        lead, text, header = read_head(self.codec, block.lead, block.header, place)
         return (
-            (before, header.text.removeprefix(role)) == (OPENING if what.lead is None else what.lead, what.header)
+            (lead, text) == (OPENING if what.lead is None else what.lead, what.header)
             and (block.stop_token, self.codec.read(tail or self.codec.empty)) == (what.stop_token, what.tail)
-            and (gap.startswith(START) or not place.after_open)
+            and (lead.startswith(START) or not place.after_open)
             and (_is_headless(what) if block.body is None else _reads_to(header, what))
             and self.codec.read(block.body or self.codec.empty) == what.text
         )
@@ -182,7 +178,7 @@ class Renderer(Generic[S]):
             return None
         role = ROLE if lead.endswith(ROLE) else ''
         after_start = lead.removesuffix(ROLE).endswith(START)
-        if _ENDS_HEADER.search(what.header):
+        if HEADER_ENDS.search(what.header):
             return None
         tail = (what.stop_token or '') + what.tail
         is_open = what.stop_token is None or bool(what.tail)
@@ -266,7 +262,9 @@ def _canonical(what: Said, place: Place) -> tuple[str, str]:
         is_commentary = what.phase == 'commentary' or (what.phase is None and place.calls_follow)
         return ('<|channel|>commentary', END) if is_commentary else ('<|channel|>final', RETURN)
     recipient, channel = addressed(what.tool_name, is_function=place.is_function)
-    content_type = what.content_type if what.content_type in ('json', 'code') else _type_of(what.text)
+    content_type = what.content_type
+    if content_type not in ('json', 'code'):
+        content_type = 'json' if is_json_object(what.text) else 'code'
     marked_type = '<|constrain|>json' if content_type == 'json' else content_type
     return f' to={recipient}<|channel|>{channel} {marked_type}', CALL
 
@@ -283,18 +281,3 @@ def addressed(tool_name: str, *, is_function: bool) -> tuple[str, str]:
     recipient = NAMESPACE + name
     is_tool = Header('', recipient=recipient).tool_name is not None
     return recipient if is_tool else f'{recipient}_', 'commentary'
-
-
-def _type_of(arguments: str) -> str:
-    """Give `json` for a JSON object by the standard, however long its numbers are."""
-    try:
-        return 'json' if isinstance(_JSON.decode(arguments), dict) else 'code'
-    except (ValueError, RecursionError):
-        return 'code'
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(name)
-
-
-_JSON = JSONDecoder(parse_int=str, parse_float=str, parse_constant=_no_constant)
