@@ -18,6 +18,7 @@ from pydantic_ai.messages import (
     CachePoint,
     FilePart,
     ImageUrl,
+    InstructionDeltaPart,
     InstructionPart,
     ModelMessage,
     ModelMessagesTypeAdapter,
@@ -25,6 +26,7 @@ from pydantic_ai.messages import (
     ModelResponse,
     RetryFeedbackPart,
     RetryInfo,
+    SpeechPart,
     SystemPromptPart,
     TextContent,
     TextPart,
@@ -263,6 +265,26 @@ def test_python_keeps_its_channel() -> None:
         ) in history(messages)
 
 
+@pytest.mark.parametrize('functions', [[], [ToolDefinition(name='python')]], ids=['undeclared', 'declared'])
+@pytest.mark.parametrize(
+    ('call', 'author'),
+    [
+        (
+            '<|channel|>commentary to=functions.python <|constrain|>json<|message|>{}<|call|>',
+            'functions.python to=assistant<|channel|>commentary',
+        ),
+        ('<|channel|>analysis to=python code<|message|>1<|call|>', 'python to=assistant<|channel|>analysis'),
+    ],
+    ids=['function', 'built-in'],
+)
+def test_an_answer_comes_from_where_the_call_went(call: str, author: str, functions: list[ToolDefinition]) -> None:
+    """Which tools are declared when the prompt is rendered changes nothing of what a sampled call was."""
+    response = through_json(TEXT.load_response(call))
+    messages = [user('x'), response, after(response, '1')]
+    rendered = history(messages, parameters=ModelRequestParameters(function_tools=functions))
+    assert f'<|start|>assistant{call}<|start|>{author}<|message|>1<|end|>' in rendered
+
+
 def test_a_function_called_python_is_a_function() -> None:
     """A declared tool is a function, whatever its name."""
     parameters = ModelRequestParameters(function_tools=[ToolDefinition(name='python')])
@@ -440,6 +462,21 @@ def test_parts_that_harmony_has_no_form_for() -> None:
     assert rendered == (
         '<|start|>user<|message|>x<|end|><|start|>assistant<|channel|>final<|message|>Yes.<|end|><|start|>assistant'
     )
+
+
+@pytest.mark.parametrize(
+    'message',
+    [
+        ModelRequest([SpeechPart(speaker='user', transcript='x')]),
+        ModelResponse([SpeechPart(speaker='assistant', transcript='x')]),
+        ModelRequest([InstructionDeltaPart(id=None, content='New rule.')]),
+    ],
+    ids=['user', 'assistant', 'instruction'],
+)
+def test_parts_that_only_a_model_can_prepare(message: ModelMessage) -> None:
+    """What upstream's models turn into other parts first is not lost in silence."""
+    with pytest.raises(UserError, match=r'holds an? (SpeechPart|InstructionDeltaPart).*prepare_messages'):
+        history([message])
 
 
 def test_retries_of_old_histories() -> None:

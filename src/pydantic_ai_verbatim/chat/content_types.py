@@ -30,8 +30,9 @@ def content_type_details(call: Any, model_name: str) -> dict[str, Any] | None:
     if not own and not functions:
         return None
     for place, extra in (('tool_call', own), ('function', functions)):
-        if isinstance(extra.get(CONTENT_TYPE), str):
-            return {CONTENT_TYPE: extra[CONTENT_TYPE], PLACE: place, MODEL: model_name}
+        content_type = extra.get(CONTENT_TYPE)
+        if isinstance(content_type, str) and content_type:
+            return {CONTENT_TYPE: content_type, PLACE: place, MODEL: model_name}
     leaked = own.get(HEADER_CONTENT_TYPE)
     return {CONTENT_TYPE: leaked} if leaked else None
 

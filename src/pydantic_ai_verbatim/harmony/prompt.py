@@ -5,7 +5,6 @@ are made in `depart` and nowhere else.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from copy import deepcopy
 from dataclasses import replace
 from datetime import date
 from typing import Any, Generic, NamedTuple, TypedDict, cast
@@ -34,6 +33,7 @@ from pydantic_ai_verbatim.tool_returns import collections_as_lists, item_texts, 
 from ..surrogates import storable_value
 from .given import date_given, messages_given, options_given, parameters_given
 from .grammar import CHANNEL
+from .header import NAMESPACE, read_header
 from .originals import original_of
 from .parser import S
 from .preamble import preamble
@@ -173,31 +173,48 @@ def standing_prompts(messages: Sequence[ModelMessage]) -> list[SystemPromptPart]
     return prompts
 
 
-def _channels_of_calls(
-    parts: Sequence[ModelRequestPart | ModelResponsePart], functions: Collection[str]
-) -> dict[str, Any]:
+class Caller(NamedTuple):
+    """How a tool was called: its answer comes from there.
+
+    Attributes:
+        is_function: Whether the call was addressed to a declared function, and not to a built-in tool.
+        channel: The channel in the call's details.
+    """
+
+    is_function: bool
+    channel: Any = None
+
+
+def _callers(parts: Sequence[ModelRequestPart | ModelResponsePart], functions: Collection[str]) -> dict[str, Caller]:
+    """Say of each call how it was made: as its sampled header says, or else by the tools that are declared."""
     return {
-        part.tool_call_id: part.provider_details.get('channel')
+        part.tool_call_id: Caller(_is_function(part, functions), (part.provider_details or {}).get('channel'))
         for part in parts
-        if isinstance(part, ToolCallPart) and part.provider_details and part.tool_name not in functions
+        if isinstance(part, ToolCallPart)
     }
 
 
+def _is_function(call: ToolCallPart, functions: Collection[str]) -> bool:
+    header = original_of(call.provider_details).get('header')
+    recipient = read_header(header).recipient if isinstance(header, str) else None
+    return call.tool_name in functions if recipient is None else recipient.startswith(NAMESPACE)
+
+
 def _header_and_text(
-    part: ModelRequestPart, channels: dict[str, Any], functions: Collection[str]
+    part: ModelRequestPart, callers: dict[str, Caller], functions: Collection[str]
 ) -> tuple[str, str] | None:
     """Give the header and the body of a message; `None` for what upstream keeps in a request for itself."""
     try:
-        return _as_it_is(part, channels, functions)
+        return _as_it_is(part, callers, functions)
     except PydanticSerializationError:  # its content holds a lone surrogate, which JSON cannot
         part = replace(cast('ToolReturnPart', part), content=storable_value(cast('Any', part).content))
-        return _as_it_is(part, channels, functions)
+        return _as_it_is(part, callers, functions)
 
 
-def _as_it_is(part: ModelRequestPart, channels: dict[str, Any], functions: Collection[str]) -> tuple[str, str] | None:
+def _as_it_is(part: ModelRequestPart, callers: dict[str, Caller], functions: Collection[str]) -> tuple[str, str] | None:
     if isinstance(part, ToolReturnPart):
         (part,) = cast('list[ToolReturnPart]', collections_as_lists(ModelRequest([part])).parts)
-        return _tool_header(part.tool_name, part.tool_call_id, channels, functions), _tool_text(part)
+        return _tool_header(part.tool_name, part.tool_call_id, callers, functions), _tool_text(part)
     if isinstance(part, UserPromptPart):
         return 'user', _user_text(part)
     if isinstance(part, SystemPromptPart):
@@ -206,15 +223,16 @@ def _as_it_is(part: ModelRequestPart, channels: dict[str, Any], functions: Colle
         return 'user', part.model_response()
     if part.part_kind == 'retry-prompt':
         name = part.tool_name
-        header = 'user' if name is None else _tool_header(name, part.tool_call_id, channels, functions)
+        header = 'user' if name is None else _tool_header(name, part.tool_call_id, callers, functions)
         return header, part.model_response()
     return None
 
 
-def _tool_header(name: str, call_id: str, channels: dict[str, Any], functions: Collection[str]) -> str:
+def _tool_header(name: str, call_id: str, callers: dict[str, Caller], functions: Collection[str]) -> str:
     """Address a tool's answer: a function's on `commentary`, a built-in tool's on the channel that called it."""
-    author, channel = addressed(name, is_function=name in functions)
-    if channel == 'analysis' and channels.get(call_id) == 'commentary':
+    caller = callers.get(call_id) or Caller(name in functions)
+    author, channel = addressed(name, is_function=caller.is_function)
+    if channel == 'analysis' and caller.channel == 'commentary':
         channel = 'commentary'
     return f'{author} to=assistant{CHANNEL}{channel}'
 
@@ -247,6 +265,10 @@ def _named(item: object) -> str:
     return f'{"an" if name[0] in "AEIOU" else "a"} {name}'
 
 
+_UNPREPARED = ('speech', 'instruction-delta')
+"""The kinds of parts that upstream's models turn into others before they map a history."""
+
+
 class Prompter(Generic[S]):
     """Renders prompts; a message that has not changed since the last one is recognised, up to a bound.
 
@@ -259,7 +281,7 @@ class Prompter(Generic[S]):
 
     def __init__(self, renderer: Renderer[S]) -> None:
         self.renderer = renderer
-        self._known: dict[int, tuple[object, list[Span[S]]]] = {}
+        self._known: dict[int, tuple[object, object, list[Span[S]]]] = {}
 
     def spans(
         self, messages: Sequence[ModelMessage], parameters: ModelRequestParameters | None, options: PromptOptions
@@ -283,36 +305,42 @@ class Prompter(Generic[S]):
         ):
             yield Span(self.renderer.message(role, body), -1)
         functions = frozenset(parameters.tool_defs)
-        channels: dict[str, Any] = {}
+        callers: dict[str, Caller] = {}
         standing = len(standing_prompts(messages))
         for at, kept in enumerate(depart(messages, keep_analysis=options.get('keep_analysis', False))):
             if at == 0 and standing:
                 kept = kept._replace(parts=kept.parts[standing:])
-            yield from self._message(kept, at, functions, channels)
-            channels.update(_channels_of_calls(kept.parts, functions))
+            yield from self._message(kept, at, functions, callers)
+            callers.update(_callers(kept.parts, functions))
 
-    def _message(self, kept: Kept, at: int, functions: frozenset[str], channels: dict[str, Any]) -> Iterable[Span[S]]:
+    def _message(self, kept: Kept, at: int, functions: frozenset[str], callers: dict[str, Caller]) -> Iterable[Span[S]]:
         parts = kept.parts
         prints = [fingerprint(part) for part in parts]
         if not parts or None in prints:
-            return self._render(kept, at, functions, channels)
-        asked = [channels.get(part.tool_call_id) for part in parts if part.part_kind == 'tool-return']
-        now = (at, kept.is_history, functions, asked, prints)
+            return self._render(kept, at, functions, callers)
+        asked = [callers.get(part.tool_call_id) for part in parts if part.part_kind == 'tool-return']
+        around = (at, kept.is_history, functions, asked)
         then = self._known.get(id(parts[0]))
-        if then is not None and then[0] == now:
-            return then[1]
+        if then is not None and then[:2] == (around, prints):
+            return then[2]
         if len(self._known) >= self.BOUND:
             self._known.clear()
-        spans = list(self._render(kept, at, functions, channels))
-        self._known[id(parts[0])] = (deepcopy(now), spans)
+        spans = list(self._render(kept, at, functions, callers))
+        self._known[id(parts[0])] = (around, [_snapshot(own) for own in prints if own], spans)
         return spans
 
-    def _render(self, kept: Kept, at: int, functions: frozenset[str], channels: dict[str, Any]) -> Iterator[Span[S]]:
+    def _render(self, kept: Kept, at: int, functions: frozenset[str], callers: dict[str, Caller]) -> Iterator[Span[S]]:
+        for part in kept.parts:
+            if part.part_kind in _UNPREPARED:
+                raise UserError(
+                    f'The history holds {_named(part)}, which no prompt has a form for: let `prepare_messages` of a model '
+                    'turn it into a prompt or a text, or leave it out.'
+                )
         if isinstance(kept.message, ModelResponse):
             yield from self._response(kept, kept.message, at, functions)
             return
         for part in kept.parts:
-            if rendered := _header_and_text(cast('ModelRequestPart', part), channels, functions):
+            if rendered := _header_and_text(cast('ModelRequestPart', part), callers, functions):
                 yield Span(self.renderer.message(*rendered), at)
 
     def _response(self, kept: Kept, message: ModelResponse, at: int, functions: frozenset[str]) -> Iterator[Span[S]]:
@@ -350,3 +378,14 @@ def fingerprint(part: ModelRequestPart | ModelResponsePart) -> tuple[object, ...
 
 def _is_list_of_texts(content: Any) -> bool:
     return type(content) is list and all(type(item) is str for item in cast('list[Any]', content))
+
+
+def _snapshot(own: tuple[object, ...]) -> tuple[object, ...]:
+    """Copy what may be changed in place of all that a rendering depends on."""
+    return tuple(_copied(value) if isinstance(value, dict | list) else value for value in own)
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _copied(item) for key, item in cast('dict[Any, Any]', value).items()}
+    return list(map(_copied, cast('list[Any]', value))) if isinstance(value, list) else value
