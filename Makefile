@@ -33,7 +33,6 @@ fuzz: install
 
 # Parsing and rendering Harmony against the other libraries.
 bench: install
-	$(BIN)/uv pip install --quiet --python $(BIN)/python --group bench
 	$(BIN)/python benchmarks/harmony.py
 
 check: install

@@ -161,6 +161,7 @@ def measure(turns: int, encoding: oh.HarmonyEncoding, renderer: Any) -> list[tup
     completion = conversation.completion
     history = conversation.messages(fresh())
     theirs = oh.Conversation.from_messages(conversation.of_openai_harmony(encoding))
+    opening = ids_of('<|start|>assistant')  # renderers reads no blocks without it
     chat = conversation.of_renderers()
     prompt = fresh().dump_messages(history, conversation.parameters)
     parse = {
@@ -168,7 +169,7 @@ def measure(turns: int, encoding: oh.HarmonyEncoding, renderer: Any) -> list[tup
         'openai-harmony': seconds(
             lambda: encoding.parse_messages_from_completion_tokens(completion, oh.Role.ASSISTANT)
         ),
-        'renderers': seconds(lambda: [renderer.parse_response(sample) for sample in conversation.samples]),
+        'renderers': seconds(lambda: [renderer.parse_response([*opening, *s]) for s in conversation.samples]),
     }
     render = {
         'verbatim': seconds(lambda: fresh().dump_messages(history, conversation.parameters)),

@@ -37,7 +37,7 @@ from .header import NAMESPACE, read_header
 from .originals import original_of
 from .parser import S
 from .preamble import preamble
-from .rendering import Renderer, addressed
+from .rendering import Renderer, addressed, is_built_in
 
 
 class Span(NamedTuple, Generic[S]):
@@ -186,11 +186,11 @@ class Caller(NamedTuple):
 
 
 def _callers(parts: Sequence[ModelRequestPart | ModelResponsePart], functions: Collection[str]) -> dict[str, Caller]:
-    """Say of each call how it was made: as its sampled header says, or else by the tools that are declared."""
+    """Say of each call by a built-in tool's name what it was: by its sampled header, or else by what is declared."""
     return {
         part.tool_call_id: Caller(_is_function(part, functions), (part.provider_details or {}).get('channel'))
         for part in parts
-        if isinstance(part, ToolCallPart)
+        if isinstance(part, ToolCallPart) and is_built_in(part.tool_name)
     }
 
 

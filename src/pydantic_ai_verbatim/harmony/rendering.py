@@ -270,13 +270,19 @@ def _canonical(what: Said, place: Place) -> tuple[str, str]:
 
 
 @lru_cache(maxsize=1024)
+def is_built_in(tool_name: str) -> bool:
+    """Whether a tool of this name is one of gpt-oss's own, unless a declared function has the name."""
+    return _BUILT_IN.fullmatch(tool_name) is not None
+
+
+@lru_cache(maxsize=1024)
 def addressed(tool_name: str, *, is_function: bool) -> tuple[str, str]:
     """Give the recipient and the channel of a tool's calls: the built-in tools have no namespace, and `analysis`.
 
     Whatever the name, the recipient reads as one word and as a tool's.
     """
     name = _NOT_IN_A_WORD.sub('_', tool_name)
-    if not is_function and _BUILT_IN.fullmatch(name):
+    if not is_function and is_built_in(name):
         return name, 'analysis'
     recipient = NAMESPACE + name
     is_tool = Header('', recipient=recipient).tool_name is not None
