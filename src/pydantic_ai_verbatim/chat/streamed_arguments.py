@@ -27,7 +27,7 @@ class Arguments:
     """The arguments, should each piece say all that came before it once more."""
     _pieces: list[str] = field(default_factory=list[str])
 
-    def pass_on(self, text: str) -> bool:
+    def took_more(self, text: str) -> bool:
         """Add what nearly all pieces are, more of the same that can be sent as it is; say whether it is that."""
         if self._held or self._half or not self.size or len(text) == self.size:
             return False

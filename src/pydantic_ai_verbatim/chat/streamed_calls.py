@@ -113,7 +113,7 @@ class CallAssembler:
         Returns:
             The fragment to send on (the same object where nothing is wrong with it), `None` for one that says nothing.
         """
-        if is_object(raw) and self.is_plain(raw, choice):
+        if is_object(raw) and self.took_plain(raw, choice):
             return raw
         fragment = self._read(raw, choice, place)
         call = self._call_of(fragment)
@@ -128,8 +128,8 @@ class CallAssembler:
             fragment.name = fragment.arguments = ''  # but for its id, which comes late
         return self._sent(call, fragment)
 
-    def is_plain(self, fragment: JsonObject, choice: object) -> bool:
-        """Take the fragment that nearly all are, more arguments of the latest call, without a closer look."""
+    def took_plain(self, fragment: JsonObject, choice: object) -> bool:
+        """Take the fragment that nearly all are, more arguments of the latest call, without a closer look; say whether."""
         if not self.calls:
             return False
         call = self.calls[-1]
@@ -141,10 +141,10 @@ class CallAssembler:
         if call.index != call.out or call.choice != choice or fragment.get('type', 'function') != 'function':
             return False
         arguments = function.get('arguments')
-        return type(arguments) is str and call.arguments.pass_on(arguments)
+        return type(arguments) is str and call.arguments.took_more(arguments)
 
     def flush(self) -> list[JsonObject]:
-        """Give what was withheld: arguments that might have turned out otherwise, and a name that none followed."""
+        """Give what was withheld: arguments that could still have changed, and names without arguments."""
         return [
             self._released(call)
             for call in self.calls

@@ -80,7 +80,7 @@ class StreamRepair:
     _owners: dict[str, int] = field(default_factory=dict[str, int], repr=False)
     """The number of the choice that each field is taken from."""
     _first_owners: dict[str, int] = field(default_factory=dict[str, int], repr=False)
-    """The same, of those that seemed to count the events until this number came back."""
+    """The first owner of each field, for when its number returns after others seemed to be mere counts of the events."""
     _empty: JsonObject | None = field(default=None, repr=False)
     """The latest event without a choice."""
     _noise: list[str] = field(default_factory=list[str], repr=False)
@@ -108,7 +108,7 @@ class StreamRepair:
         """
         if is_object(event):
             chunk = event
-            return [chunk] if self._is_plain(chunk) else self._chunks(chunk, name)
+            return [chunk] if self._took_plain(chunk) else self._chunks(chunk, name)
         if name == 'error':
             return self._chunks({'error': event}, name)
         if is_list(event):
@@ -156,8 +156,8 @@ class StreamRepair:
 
     # The events that nearly all are -----------------------------------------------------------------------------------
 
-    def _is_plain(self, event: JsonObject) -> bool:
-        """Take an event that is more text, reasoning or arguments, and nothing else, without a closer look."""
+    def _took_plain(self, event: JsonObject) -> bool:
+        """Take an event that is more text, reasoning or arguments, and nothing else, without a closer look; say whether."""
         choices = event.get('choices')
         if not is_list(choices) or len(choices) != 1 or not self._envelope:
             return False
@@ -171,9 +171,9 @@ class StreamRepair:
         if len(event) > 5 and any(not isinstance(event.get(name, ''), str | None) for name in _PLAIN_TEXTS):
             return False
         choice = choices[0]
-        return is_object(choice) and self._is_plain_choice(choice)
+        return is_object(choice) and self._took_plain_choice(choice)
 
-    def _is_plain_choice(self, choice: JsonObject) -> bool:
+    def _took_plain_choice(self, choice: JsonObject) -> bool:
         delta = choice.get('delta')
         if not is_object(delta) or not choice.keys() <= _PLAIN_CHOICE_KEYS:
             return False
@@ -186,17 +186,17 @@ class StreamRepair:
             return False
         for name, value in delta.items():
             if name == 'tool_calls' and is_list(value):
-                return len(delta) == 1 and self._are_plain_calls(value, number)
+                return len(delta) == 1 and self._took_plain_calls(value, number)
             if type(value) is str and said is None and self._owners.get(name) == number and name in self._texts:
                 said = name
             elif value is not None and (name, value) != ('role', 'assistant'):
                 return False
         if said is not None:
-            return self._is_plain_text(said, delta[said])
+            return self._took_plain_text(said, delta[said])
         self._began = self._began or delta.get('role') is not None
         return number == self._number
 
-    def _is_plain_text(self, name: str, text: str) -> bool:
+    def _took_plain_text(self, name: str, text: str) -> bool:
         if name == 'content' and (self.tags.where != 'text' or text == self.tags.tags[0]):
             return False
         if self._halves or not is_storable(text):
@@ -205,9 +205,9 @@ class StreamRepair:
         self._is_numbered = True
         return True
 
-    def _are_plain_calls(self, calls: list[Any], number: int) -> bool:
+    def _took_plain_calls(self, calls: list[Any], number: int) -> bool:
         is_own = len(calls) == 1 and self._owners.get('tool_calls') == number
-        return is_own and is_object(calls[0]) and self.calls.is_plain(calls[0], number)
+        return is_own and is_object(calls[0]) and self.calls.took_plain(calls[0], number)
 
     # All others -------------------------------------------------------------------------------------------------------
 

@@ -66,7 +66,7 @@ def chunks_given(given: Any) -> Iterable[Any]:
 
 
 def chunk_given(given: Any, *, is_text: bool | None = None) -> Any:
-    """Take a chunk of a stream that is all text, or all token ids; `None` is what its first chunk makes it."""
+    """Take a chunk of a stream that is all text, or all token ids; `None` accepts either, for the first chunk."""
     if isinstance(given, int):
         raise UserError('Chunks are lists of token ids, and this one is a single id: use `[id]`, or `load_response`.')
     if is_text is not None and isinstance(given, str) is not is_text:
@@ -109,7 +109,7 @@ def parameters_given(given: Any) -> ModelRequestParameters | None:
 
 
 def options_given(given: Mapping[str, Any], known: Iterable[str]) -> None:
-    """Refuse an option that there is not, and settings that are none."""
+    """Refuse unknown options, and settings that are not a mapping."""
     for name in given.keys() - set(known):
         raise UserError(f"There is no option '{name}'; there are {', '.join(map(repr, known))}.")
     settings = given.get('settings')

@@ -98,7 +98,7 @@ def read_head(codec: Codec[S], lead: S, header: S, place: Place) -> tuple[str, s
 
 
 def views(header: Header) -> dict[str, Any]:
-    """Give what stands of a header in `provider_details` by its own name; a text's phase as upstream names it."""
+    """Give a header's fields as `provider_details` hold them; for a text, also upstream's `phase`."""
     named: dict[str, Any] = {'channel': header.channel, 'content_type': header.content_type}
     if kind_of(header) == 'text' and header.channel is not None:
         named['phase'] = 'commentary' if header.channel == 'commentary' else 'final_answer'

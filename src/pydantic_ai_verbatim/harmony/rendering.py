@@ -96,7 +96,8 @@ class Renderer(Generic[S]):
     def without_blocks(self, original: dict[str, Any]) -> S | None:
         """Render a response's own original; `None` if it is not true.
 
-        As behind a block, text alone gives white space and `<|start|>`s: stop tokens need the exact sample.
+        Stored text may hold white space and `<|start|>`s only; stop tokens are rendered only from the exact sample, as
+        they are behind a block.
         """
         tail, exact = original.get('tail'), self.codec.exact_in(original)
         if not isinstance(tail, str):
@@ -193,7 +194,7 @@ class Renderer(Generic[S]):
         return self._block(lead + what.header, what.text, tail, sampled=is_unedited, is_open=is_open)
 
     def _rendered(self, data: S, *, sampled: bool, is_open: bool) -> Rendered[S]:
-        """Give what has no body, or one that was parsed, so that each `<|return|>` in it ends a block."""
+        """Wrap data in which every `<|return|>` is a stop token: it has no body, or its body was parsed."""
         return Rendered(data, self.codec.as_history(data), sampled, is_open)
 
     def _block(self, header: str, body: str, end: str, *, sampled: bool, is_open: bool = False) -> Rendered[S]:

@@ -1,7 +1,7 @@
 """A conversation as token ids to train on, with a mask of what the model sampled, and the log-probabilities it had."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any, cast
 
@@ -18,7 +18,7 @@ from .rendering import Renderer
 LogProbs = Sequence[float | None]
 
 _OWN, _LEAD = 'logprobs', 'lead_logprobs'
-"""Where those of a block's ids are stored, from its header on, and those of the ids before it."""
+"""The keys under which the log-probabilities of a block's own ids are stored, and those of the ids before it."""
 
 
 @dataclass(frozen=True)
@@ -31,23 +31,9 @@ class Tokens:
         logprobs: The log-probability with which it was sampled, or `None` where that is unknown.
     """
 
-    ids: list[int] = field(default_factory=list[int])
-    mask: list[bool] = field(default_factory=list[bool])
-    logprobs: list[float | None] = field(default_factory=list[float | None])
-
-    def add(self, ids: list[int], sampled: Sequence[int] | None = None, logprobs: LogProbs | None = None) -> None:
-        """Add ids at the end.
-
-        Args:
-            ids: The ids.
-            sampled: The ids as they were sampled, as many; `None` if the model did not write them.
-            logprobs: The log-probabilities of the sampled ids.
-        """
-        mask = [False] * len(ids) if sampled is None else [now == then for now, then in zip(ids, sampled, strict=True)]
-        known = logprobs if logprobs and len(logprobs) == len(ids) else [None] * len(ids)
-        self.ids.extend(ids)
-        self.mask.extend(mask)
-        self.logprobs.extend(value if is_sampled else None for value, is_sampled in zip(known, mask, strict=True))
+    ids: list[int]
+    mask: list[bool]
+    logprobs: list[float | None]
 
 
 def tokens_of(spans: Iterable[Span[list[int]]], codec: Codec[list[int]], only: int | None = None) -> Tokens:
@@ -58,20 +44,30 @@ def tokens_of(spans: Iterable[Span[list[int]]], codec: Codec[list[int]], only: i
         codec: What they are made of.
         only: The place of the one message whose sampled tokens count as such, if not all do.
     """
-    tokens = Tokens()
+    ids: list[int] = []
+    mask: list[bool] = []
+    logprobs: list[float | None] = []
     for span in spans:
-        if only in (None, span.message):
-            tokens.add(span.data, span.sampled, _logprobs_of(span, codec))
-        else:
-            tokens.add(span.data)
-    return tokens
+        sampled = _sampled(span) if only in (None, span.message) else [False] * len(span.data)
+        ids += span.data
+        mask += sampled
+        known = _logprobs_of(span, codec)
+        logprobs += [value if is_sampled else None for value, is_sampled in zip(known, sampled, strict=True)]
+    return Tokens(ids, mask, logprobs)
 
 
-def _logprobs_of(span: Span[list[int]], codec: Codec[list[int]]) -> LogProbs | None:
+def _sampled(span: Span[list[int]]) -> list[bool]:
+    """Say of each id whether the model sampled it; a `<|return|>` that became `<|end|>` is not what it sampled."""
+    if span.sampled is None:
+        return [False] * len(span.data)
+    return [now == then for now, then in zip(span.data, span.sampled, strict=True)]
+
+
+def _logprobs_of(span: Span[list[int]], codec: Codec[list[int]]) -> LogProbs:
     """Give what is known of a block and of what stands before it, each where it has as many ids as it had."""
     original = original_of(span.details)
     if _OWN not in original:
-        return None
+        return [None] * len(span.data)
     size = _size_of_lead(span.data, codec)
     return _known(original.get(_LEAD), size) + _known(original[_OWN], len(span.data) - size)
 
