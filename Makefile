@@ -29,7 +29,7 @@ coverage: install
 
 # The law over 200,000 random samples, and what else is searched for counter-examples.
 fuzz: install
-	HYPOTHESIS_PROFILE=fuzz $(BIN)/pytest tests/harmony/test_law.py tests/harmony/test_safety.py tests/harmony/test_transcript.py tests/chat/test_reply_fuzz.py
+	HYPOTHESIS_PROFILE=fuzz $(BIN)/pytest tests/harmony/test_law.py tests/harmony/test_safety.py tests/harmony/test_elsewhere.py tests/harmony/test_transcript.py tests/chat/test_reply_fuzz.py
 
 # Parsing and rendering Harmony against the other libraries.
 bench: install

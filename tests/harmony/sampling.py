@@ -1,19 +1,22 @@
 """What the Harmony tests share: the adapters, the cases as text and as ids, deliveries, and samples of every kind."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from pydantic_ai.messages import (
+    ModelMessage,
     ModelMessagesTypeAdapter,
+    ModelRequest,
     ModelResponse,
     ModelResponseStreamEvent,
     PartDeltaEvent,
     PartStartEvent,
     ToolCallPart,
+    UserPromptPart,
 )
 from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.tools import ToolDefinition
@@ -58,6 +61,16 @@ def through_json(response: ModelResponse) -> ModelResponse:
     (loaded,) = ModelMessagesTypeAdapter.validate_json(ModelMessagesTypeAdapter.dump_json([response]))
     assert isinstance(loaded, ModelResponse)
     return loaded
+
+
+def user(text: str) -> ModelRequest:
+    """Ask."""
+    return ModelRequest([UserPromptPart(text)])
+
+
+def history(messages: Sequence[ModelMessage], **options: Any) -> str:
+    """Render a history without its preamble."""
+    return TEXT.dump_messages(messages, **options).partition('<|end|>')[2]
 
 
 def cut_at(sample: Any, places: list[int]) -> list[Any]:
