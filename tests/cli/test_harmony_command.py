@@ -15,6 +15,7 @@ from pydantic_ai_verbatim.cli import drift
 from pydantic_ai_verbatim.cli.app import app
 from pydantic_ai_verbatim.cli.drift import Drift, drift_of_openai_harmony, first_difference, ids_of
 from pydantic_ai_verbatim.cli.harmony_view import BlocksView, DriftView
+from pydantic_ai_verbatim.harmony.encoding import o200k_harmony
 from tests.conftest import load_cases
 
 CALL = '<|channel|>commentary to=functions.bash code<|message|>{"command":"ls"}<|call|>'
@@ -60,6 +61,13 @@ def test_token_ids_that_text_cannot_give_back(tmp_path: Path) -> None:
     assert '5 tokens, 1 block: renders back exactly' in output
 
 
+def test_a_look_alike_is_shown_as_the_text_it_is(tmp_path: Path) -> None:
+    """Ordinary tokens that spell a marker name no channel."""
+    spelled = o200k_harmony().encode('<|channel|>analysis to=python')
+    output, _ = run(tmp_path, [*spelled, 200008, 87, 200012])
+    assert (row(output, 'channel'), row(output, 'recipient')) == (['none'], ['python'])
+
+
 def test_unusual_samples(tmp_path: Path) -> None:
     """A header without a body, a long body, what lies before a block, no block at all, and text that JSON cannot hold."""
     assert 'a header without a body' in run(tmp_path, '<|channel|>analysis need it')[0]
@@ -67,7 +75,8 @@ def test_unusual_samples(tmp_path: Path) -> None:
     assert (long.count('q'), long.count('…')) == (300, 1)
     assert row(run(tmp_path, '\n<|start|>assistant<|channel|>final<|message|>x')[0], 'lead')
     assert row(run(tmp_path, '<|channel|>final<|message|>x\n<|end|>\n\n')[0], 'tail') == [repr('\n\n')]
-    assert '0 blocks' in run(tmp_path, ' ')[0]
+    assert 'no block, only <|end|>\n7 characters, 0 blocks' in run(tmp_path, '<|end|>')[0]
+    assert "no block, only ' '" in run(tmp_path, ' ')[0]
     console = Console(width=100, file=StringIO(), record=True)
     console.print(BlocksView('<|message|>\udcff'))
     output = console.export_text()

@@ -51,6 +51,8 @@ class BlocksView:
         for at, part in enumerate(self.response.parts, 1):
             assert isinstance(part, TextPart | ThinkingPart | ToolCallPart), 'a sample has no other parts'
             yield _block(at, part)
+        if tail := original_of(self.response.provider_details).get('tail'):
+            yield Text.assemble('no block, only ', _marked(tail))
         unit = 'characters' if isinstance(self.sampled, str) else 'tokens'
         outcome = ('renders back exactly', 'green') if self.is_exact else ('does not render back exactly', 'red')
         blocks = len(self.response.parts)
@@ -59,14 +61,15 @@ class BlocksView:
 
 def _block(at: int, part: TextPart | ThinkingPart | ToolCallPart) -> Table:
     original = original_of(part.provider_details)
-    header = read_header(original['header'])
     table = Table(box=box.ROUNDED, border_style='dim', expand=True, show_header=False, title_justify='left')
     table.title = Text(f'{at}. {_kind(part, original)}', 'bold')
     table.add_column(style='dim', no_wrap=True)
     table.add_column(ratio=1)
     table.add_row('header', Folded(_marked(original['header'])))
-    for name in ('channel', 'recipient', 'content_type'):
-        table.add_row(name.replace('_', ' '), _value(getattr(header, name)))
+    details = part.provider_details or {}
+    table.add_row('channel', _value(details['channel']))
+    table.add_row('recipient', _value(read_header(original['header']).recipient))
+    table.add_row('content type', _value(details['content_type']))
     if not original.get('ended_in_header'):
         body = part.args if isinstance(part, ToolCallPart) else part.content
         table.add_row('body', Folded(Text(printable(_shortened(str(body))))))
