@@ -271,6 +271,14 @@ def test_an_answer_comes_from_where_the_call_went(call: str, author: str, functi
     assert f'<|start|>assistant{call}<|start|>{author}<|message|>1<|end|>' in rendered
 
 
+def test_the_answer_to_a_renamed_call_comes_from_the_tool_it_calls_now() -> None:
+    """An edited call is rendered as if it had not been sampled, and so is its answer."""
+    response = TEXT.load_response('<|channel|>commentary to=functions.bash code<|message|>1<|call|>')
+    renamed = ModelResponse([replace(call, tool_name='python') for call in response.tool_calls])
+    rendered = history([user('x'), renamed, after(renamed, '1')])
+    assert ' to=python<|channel|>analysis code<|message|>1<|call|><|start|>python to=assistant<|channel|>' in rendered
+
+
 def test_a_function_called_python_is_a_function() -> None:
     """A declared tool is a function, whatever its name."""
     parameters = ModelRequestParameters(function_tools=[ToolDefinition(name='python')])

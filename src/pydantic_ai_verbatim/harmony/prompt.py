@@ -195,9 +195,11 @@ def _callers(parts: Sequence[ModelRequestPart | ModelResponsePart], functions: C
 
 
 def _is_function(call: ToolCallPart, functions: Collection[str]) -> bool:
-    header = original_of(call.provider_details).get('header')
-    recipient = read_header(header).recipient if isinstance(header, str) else None
-    return call.tool_name in functions if recipient is None else recipient.startswith(NAMESPACE)
+    text = original_of(call.provider_details).get('header')
+    header = read_header(text) if isinstance(text, str) else None
+    if header is None or header.recipient is None or header.tool_name != call.tool_name:  # not sampled, or edited
+        return call.tool_name in functions
+    return header.recipient.startswith(NAMESPACE)
 
 
 def _header_and_text(
