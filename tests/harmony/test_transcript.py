@@ -67,6 +67,14 @@ sampled_turns = st.lists(
 )  # fmt: skip
 
 
+def test_a_functions_answer_is_none_to_a_built_in_tool() -> None:
+    """A declared `python` and the built-in one are two tools, in a transcript, too."""
+    call = TEXT.load_response('<|channel|>analysis to=python code<|message|>1<|call|>')
+    conversation = transcript(user('x'), call, ModelRequest([ToolReturnPart('python', '2')]))
+    assert '<|start|>functions.python to=assistant<|channel|>commentary<|message|>2' in conversation
+    assert transcript(*TEXT.load_messages(conversation, TOOLS)) == conversation
+
+
 instructions = st.lists(
     st.sampled_from(['Be brief.', '\n\n', '# Tools\n', '# Tools', '## functions\n', '# Response Formats', '## x', '# Instructions\n\n', transcript_tools()]),
     min_size=1,

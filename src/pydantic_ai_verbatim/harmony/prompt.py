@@ -188,13 +188,14 @@ class Caller(NamedTuple):
 def _callers(parts: Sequence[ModelRequestPart | ModelResponsePart], functions: Collection[str]) -> dict[str, Caller]:
     """Say of each call by a built-in tool's name what it was: by its sampled header, or else by what is declared."""
     return {
-        part.tool_call_id: Caller(_is_function(part, functions), (part.provider_details or {}).get('channel'))
+        part.tool_call_id: Caller(calls_function(part, functions), (part.provider_details or {}).get('channel'))
         for part in parts
         if isinstance(part, ToolCallPart) and is_built_in(part.tool_name)
     }
 
 
-def _is_function(call: ToolCallPart, functions: Collection[str]) -> bool:
+def calls_function(call: ToolCallPart, functions: Collection[str]) -> bool:
+    """Whether a call is to a declared function, and not to a built-in tool: by its sampled header, if it is true."""
     text = original_of(call.provider_details).get('header')
     header = read_header(text) if isinstance(text, str) else None
     if header is None or header.recipient is None or header.tool_name != call.tool_name:  # not sampled, or edited

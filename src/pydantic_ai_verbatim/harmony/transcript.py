@@ -20,11 +20,12 @@ from pydantic_ai.messages import (
 from pydantic_ai.models import ModelRequestParameters
 
 from .grammar import ROLE, START
-from .header import Header, read_header, read_pieces
+from .header import NAMESPACE, Header, read_header, read_pieces
 from .loading import load_sample
 from .parser import Block, S, cut
 from .preamble import preamble
-from .rendering import Renderer
+from .prompt import calls_function
+from .rendering import Renderer, addressed
 
 _HEADINGS = ('\n\n# Tools\n\n## functions\n', '\n\n# Response Formats\n\n## ')
 
@@ -41,6 +42,7 @@ class Transcript(Generic[S]):
         self._renderer = renderer
         self._codec = renderer.codec
         self._parameters = parameters
+        self._functions = frozenset(parameters.tool_defs) if parameters else frozenset[str]()
         self._sampled: list[S] = []
         self._calls: dict[str, deque[str]] = defaultdict(deque)
         self.messages: list[ModelMessage] = []
@@ -94,7 +96,8 @@ class Transcript(Generic[S]):
         self._sampled = []
         self.messages.append(response)
         for call in response.tool_calls:
-            self._calls[call.tool_name].append(call.tool_call_id)
+            author, _ = addressed(call.tool_name, is_function=calls_function(call, self._functions))
+            self._calls[author].append(call.tool_call_id)
 
     def _ask(self, part: ModelRequestPart) -> None:
         last = self.messages[-1] if self.messages else None
@@ -118,7 +121,8 @@ class Transcript(Generic[S]):
     def _tool_return(self, header: Header, text: str) -> ToolReturnPart:
         """Answer the first open call of the tool that speaks here."""
         name = read_header(f'to={header.role}').tool_name or ''
-        calls = self._calls[name]
+        author, _ = addressed(name, is_function=(header.role or '').startswith(NAMESPACE))
+        calls = self._calls[author]
         if not calls:
             return ToolReturnPart(name, text)
         return ToolReturnPart(name, text, tool_call_id=calls.popleft())
